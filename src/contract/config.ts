@@ -1,0 +1,19 @@
+import type { z } from 'zod';
+
+/**
+ * One table of the configuration file. A toolkit keeps its own in `config.ts`, a leaf without heavy imports,
+ * so that the whole file is checked whichever toolkits are enabled. Mark secrets with `.meta({ secret: true })`
+ * and describe every field: help, documentation and error texts are made from it.
+ */
+export interface ConfigSection<T extends z.ZodObject = z.ZodObject> {
+  /** The TOML table, `x_api` or `mcp_policy`. */
+  readonly key: string;
+  readonly doc: string;
+  readonly schema: T;
+}
+
+export const configSection = <T extends z.ZodObject>(
+  key: string,
+  doc: string,
+  schema: T,
+): ConfigSection<T> => ({ key, doc, schema });

@@ -1,0 +1,58 @@
+import type { ToolFault } from './faults.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+
+export interface ArtifactRef {
+  /** `sha256:<hex>`: an artifact's id is the hash of its bytes. */
+  readonly id: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly size: number;
+}
+
+/** What happened to a call. This value alone feeds the evidence, the metrics and the reply. */
+export type Outcome =
+  | {
+      readonly status: 'ok';
+      readonly data: JsonValue;
+      readonly notes: JsonObject;
+      readonly replayed: boolean;
+      readonly content?: readonly ContentPart[];
+    }
+  | {
+      readonly status: 'routed';
+      readonly approvalId: number;
+      readonly approvalUuid: string;
+      readonly reason: string;
+      readonly rule: string;
+    }
+  | {
+      readonly status: 'dry_run';
+      readonly data: JsonValue | undefined;
+      readonly notes: JsonObject;
+      readonly rule: string;
+    }
+  | { readonly status: 'needs_person'; readonly question: string }
+  | { readonly status: 'refused'; readonly fault: ToolFault; readonly rule: string }
+  | { readonly status: 'failed'; readonly fault: ToolFault; readonly data?: JsonValue }
+  | { readonly status: 'indeterminate'; readonly fault: ToolFault };
+
+export type OutcomeStatus = Outcome['status'];
+
+/** Beyond text: what an assistant hands back as a file or picture. */
+export type ContentPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly data: string; readonly mimeType: string }
+  | { readonly type: 'audio'; readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: 'resource';
+      readonly uri: string;
+      readonly mimeType: string;
+      readonly text?: string;
+      readonly blob?: string;
+    };
+
+/** How an unfinished change is settled after a crash. */
+export type Settlement =
+  | { readonly settled: 'done'; readonly data: JsonValue }
+  | { readonly settled: 'not_done' }
+  | { readonly settled: 'unknown'; readonly why: string };

@@ -1,0 +1,259 @@
+import type { JsonObject, JsonValue } from './json.ts';
+import type { Outcome } from './outcome.ts';
+import type { Principal } from './principal.ts';
+
+/** A person-readable line on stderr; fields never hold arguments or secrets. */
+export interface Log {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}
+
+export const APPROVAL_STATES = [
+  'pending',
+  'approved',
+  'executing',
+  'done',
+  'failed',
+  'indeterminate',
+  'rejected',
+  'expired',
+  'withdrawn',
+] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
+/** `call`: approving executes it. `permit`: approving lets the matching call through once. */
+export type ApprovalKind = 'call' | 'permit';
+
+export interface Approval {
+  readonly id: number;
+  readonly uuid: string;
+  readonly kind: ApprovalKind;
+  readonly state: ApprovalState;
+  readonly tool: string;
+  readonly toolkit: string;
+  readonly effect: string;
+  readonly args: JsonObject;
+  readonly digest: string;
+  readonly binding: JsonObject | undefined;
+  readonly requester: Principal;
+  readonly reason: string;
+  readonly rule: string;
+  readonly summary: string;
+  readonly risks: readonly string[];
+  /** What the proposer adds: rationale, confidence, batch id, kind of suggestion. */
+  readonly context: JsonObject;
+  readonly runId: string | undefined;
+  readonly groupId: string | undefined;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | undefined;
+  readonly decidedAt: Date | undefined;
+  readonly decidedBy: Principal | undefined;
+  readonly decisionReason: string | undefined;
+  readonly feedback: string | undefined;
+  readonly callId: string | undefined;
+  readonly outcome: JsonValue | undefined;
+  readonly version: number;
+}
+
+export interface Proposal {
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly requester: Principal;
+  readonly reason: string;
+  readonly summary?: string;
+  readonly risks?: readonly string[];
+  readonly context?: JsonObject;
+  readonly runId?: string;
+  /** Ties the items of one batch together. */
+  readonly groupId?: string;
+  /** Undefined: the configured time; null: never (research suggestions). */
+  readonly expiresAt?: Date | null;
+  readonly kind?: ApprovalKind;
+}
+
+export interface ApprovalFilter {
+  readonly states?: readonly ApprovalState[];
+  readonly toolkit?: string;
+  readonly tools?: readonly string[];
+  readonly groupId?: string;
+  readonly requester?: Principal;
+  readonly kind?: ApprovalKind;
+  readonly digest?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly order?: 'newest' | 'oldest';
+}
+
+export interface Decided {
+  readonly approval: Approval;
+  /** What executing it gave; undefined for a permit, which the matching call consumes later. */
+  readonly outcome: Outcome | undefined;
+}
+
+/** The one queue for everything that waits for a person. Ids may be the integer (as number or text) or the uuid. */
+export interface ApprovalsPort {
+  propose(proposal: Proposal): Promise<Approval>;
+  get(id: string | number): Promise<Approval | undefined>;
+  list(filter: ApprovalFilter): Promise<readonly Approval[]>;
+  count(filter: ApprovalFilter): Promise<number>;
+  approve(id: string | number, by: Principal, options?: { readonly note?: string }): Promise<Decided>;
+  reject(
+    id: string | number,
+    by: Principal,
+    options?: { readonly reason?: string; readonly feedback?: string },
+  ): Promise<Approval>;
+  edit(id: string | number, by: Principal, args: JsonObject): Promise<Approval>;
+  withdraw(id: string | number, by: Principal): Promise<Approval>;
+}
+
+export interface CallRecord {
+  readonly callId: string;
+  readonly at: Date;
+  readonly tool: string;
+  readonly toolkit: string;
+  readonly category: string;
+  readonly effect: string;
+  readonly principal: string;
+  readonly client: string | undefined;
+  readonly transport: string;
+  readonly runId: string | undefined;
+  readonly digest: string;
+  readonly status: string;
+  readonly code: string | undefined;
+  readonly decision: string;
+  readonly rule: string | undefined;
+  readonly latencyMs: number;
+  readonly evidenceHash: string | undefined;
+  readonly approvalId: number | undefined;
+  readonly replayOf: string | undefined;
+}
+
+export interface CallFilter {
+  readonly tool?: string;
+  readonly toolkit?: string;
+  readonly principal?: string;
+  readonly statuses?: readonly string[];
+  readonly effects?: readonly string[];
+  readonly runId?: string;
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/** What a call was given and gave back, as far as it is still kept. */
+export interface CallDetail extends CallRecord {
+  readonly args: JsonValue | undefined;
+  readonly result: JsonValue | undefined;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | undefined;
+}
+
+export interface ToolMetrics {
+  readonly tool: string;
+  readonly category: string;
+  readonly totalCalls: number;
+  readonly successCount: number;
+  readonly failureCount: number;
+  readonly avgMs: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+export interface TelemetryPort {
+  calls(filter: CallFilter): Promise<readonly CallRecord[]>;
+  call(callId: string): Promise<CallDetail | undefined>;
+  metrics(since: Date, toolkit?: string): Promise<readonly ToolMetrics[]>;
+  errors(
+    since: Date,
+    toolkit?: string,
+  ): Promise<readonly { tool: string; code: string; count: number; lastAt: Date }[]>;
+}
+
+export interface AuditPort {
+  /** The entries of a call with an inclusion proof each, or undefined when the call left none. */
+  proof(callId: string): Promise<JsonObject | undefined>;
+  checkpoint(): Promise<string | undefined>;
+}
+
+export interface LimitUsage {
+  readonly key: string;
+  readonly dimension: string;
+  readonly match: string;
+  readonly max: number;
+  readonly used: number;
+  readonly periodSeconds: number;
+  readonly periodStart: Date;
+  readonly resetAt: Date;
+}
+
+export interface PolicyPort {
+  /** What is configured, as `[mcp_policy]` writes it, with the effective mode. */
+  status(): Promise<JsonObject>;
+  limits(): Promise<readonly LimitUsage[]>;
+}
+
+export interface ConfigPort {
+  /** The whole configuration with every secret masked. */
+  masked(): JsonObject;
+  /** What is wrong with it, if anything: one line each. */
+  problems(): Promise<readonly { path: string; message: string }[]>;
+  readonly path: string;
+}
+
+export interface HealthPort {
+  check(): Promise<JsonObject>;
+}
+
+export interface LeasePort {
+  /** Takes or renews a named lease for this process; false when another holds it. */
+  acquire(name: string, ttlMs: number): Promise<boolean>;
+  release(name: string): Promise<void>;
+}
+
+export interface EventsPort {
+  /** Delivered to every open page of every process on this store; answers how many pages listen. */
+  publish(topic: string, data: JsonObject): Promise<{ readonly listeners: number }>;
+}
+
+export interface ArtifactsPort {
+  read(id: string): Promise<Uint8Array | undefined>;
+  write(
+    name: string,
+    mediaType: string,
+    body: string | Uint8Array,
+  ): Promise<{ readonly id: string; readonly size: number }>;
+}
+
+/** What toolkits may use of the kernel. Nothing here runs a tool outside the pipeline. */
+export interface KernelPorts {
+  readonly approvals: ApprovalsPort;
+  readonly telemetry: TelemetryPort;
+  readonly audit: AuditPort;
+  readonly policy: PolicyPort;
+  readonly config: ConfigPort;
+  readonly health: HealthPort;
+  readonly leases: LeasePort;
+  readonly events: EventsPort;
+  readonly artifacts: ArtifactsPort;
+  /** Enters the pipeline at the top, as the scheduler does. Only `system` principals may be passed. */
+  invoke(tool: string, args: JsonObject, principal: Principal, options?: InvokeOptions): Promise<Outcome>;
+  /** The tools the current exposure offers, for runtimes that hand tools to a model. */
+  tools(): readonly {
+    readonly name: string;
+    readonly summary: string;
+    readonly effect: string;
+    readonly toolkit: string;
+    readonly inputJson: JsonObject;
+  }[];
+}
+
+export interface InvokeOptions {
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+  readonly reason?: string;
+}
