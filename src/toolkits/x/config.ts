@@ -36,14 +36,12 @@ export const xApi = configSection(
         .boolean()
         .default(false)
         .describe('Let the scraper change things; this risks the account.'),
-      scraper_cookies: secret('Cookie header of a signed-in browser session, for the scraper.'),
+      scraper_auth_token: secret('Cookie auth_token of a signed-in browser, for the scraper.'),
+      scraper_ct0: secret('Cookie ct0 of the same browser.'),
       consumer_key: secret('OAuth 1.0a consumer key, for the Ads API.'),
       consumer_secret: secret('OAuth 1.0a consumer secret, for the Ads API.'),
       access_token: secret('OAuth 1.0a access token, for the Ads API.'),
       access_token_secret: secret('OAuth 1.0a access token secret, for the Ads API.'),
-      api_base_url: z.url().default('https://api.x.com').describe('Where the X API v2 answers.'),
-      ads_base_url: z.url().default('https://ads-api.x.com').describe('Where the Ads API answers.'),
-      request_timeout_seconds: seconds(30, 'Longest wait for one answer of X.'),
       media_folders: z
         .array(z.string().min(1))
         .default(['~/Pictures'])
