@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { approvalId, findItem, requireDecider } from '../lib/approval-view.ts';
+import { describeExecution, execution, executionFault } from '../lib/execution.ts';
+import { defineXTool } from '../services.ts';
+
+export const approveItem = defineXTool({
+  name: 'approve_item',
+  title: 'Approve an item',
+  summary: 'Approves one queued item and executes exactly that call. A person decides.',
+  effect: 'decide',
+  reach: 'network',
+  category: 'approval',
+  profiles: CHANGE_PROFILES,
+  faults: ['db_error', 'not_found', 'x_not_configured', 'x_api_error'],
+  requires: { xClient: true, db: true },
+  input: z.object({ id: approvalId }),
+  output: execution,
+  describeApproval: ({ id }) => `Approve queued item ${id} and execute it?`,
+  async run({ id }, { services, decider }) {
+    const by = requireDecider(decider, `countersign approvals approve ${id}`);
+    const item = await findItem(services.kernel.approvals, id);
+    const decided = await services.kernel.approvals.approve(item.id, by);
+    const fault = executionFault(decided);
+    if (fault) throw fault;
+    return describeExecution(decided);
+  },
+});
