@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { KernelPorts, Log } from '../../contract/ports.ts';
 import { type ToolContext, toolFactory } from '../../contract/tool.ts';
-import type { HasXApi, XApi } from './client/api.ts';
+import type { XApi } from './client/api.ts';
 import type * as config from './config.ts';
 
 type Values<S extends { schema: z.ZodObject }> = z.output<S['schema']>;
@@ -31,7 +31,9 @@ export interface Undo {
 }
 
 /** What tools of toolkit x may use. */
-export interface XServices extends HasXApi {
+export interface XServices {
+  /** Opened by the first call that needs X: a look at the configuration starts no sandbox. */
+  x(): Promise<XApi>;
   readonly settings: XSettings;
   readonly kernel: KernelPorts;
   readonly log: Log;
@@ -43,11 +45,11 @@ export interface XServices extends HasXApi {
 export const defineXTool = toolFactory<XServices>();
 
 /** Every tool reaches X through here, so that no reply can forget to say which backend gave it. */
-export function reachX(context: ToolContext<HasXApi>): XApi {
-  const { api } = context.services;
-  const { backend } = api.provider;
+export async function reachX(context: ToolContext<Pick<XServices, 'x'>>): Promise<XApi> {
+  const x = await context.services.x();
+  const { backend } = x.provider;
   context.note(
     backend === 'sandbox' ? { provider_backend: backend, sandbox: true } : { provider_backend: backend },
   );
-  return api;
+  return x;
 }

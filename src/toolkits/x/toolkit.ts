@@ -4,7 +4,6 @@ import { defineToolkit, type ToolkitHost } from '../../contract/toolkit.ts';
 import type { XApi } from './client/api.ts';
 import * as config from './config.ts';
 import { withDbFaults } from './lib/db-faults.ts';
-import { unavailableApi } from './lib/unavailable-api.ts';
 import type { XServices, XSettings } from './services.ts';
 import { approveAll } from './tools/approve-all.ts';
 import { approveItem } from './tools/approve-item.ts';
@@ -51,8 +50,16 @@ export const toolkit = defineToolkit<XServices>({
 });
 
 function connect(host: ToolkitHost): XServices {
+  let opened: Promise<XApi> | undefined;
   return {
-    api: openX(),
+    x: () => {
+      opened ??= openX().catch((error: unknown) => {
+        // A failed attempt is not kept: the person may sign in while the server runs.
+        opened = undefined;
+        throw error;
+      });
+      return opened;
+    },
     settings: readSettings(host),
     kernel: {
       ...host.kernel,
@@ -78,7 +85,6 @@ const readSettings = (host: ToolkitHost): XSettings => ({
   circuitBreaker: host.section(config.circuitBreaker),
 });
 
-// Replaced by the client as soon as it connects; until then every request says so.
-function openX(): XApi {
-  return unavailableApi(new ToolFault('x_not_configured', 'The X client is not available in this build.'));
+function openX(): Promise<XApi> {
+  return Promise.reject(new ToolFault('x_not_configured', 'The X client is not available in this build.'));
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { READ_PROFILES } from '../../../contract/profile.ts';
-import type { AccessInfo } from '../client/api.ts';
+import type { AccessInfo, ProviderInfo } from '../client/api.ts';
 import { reasonOf } from '../lib/degraded.ts';
-import { defineXTool, reachX, type XServices } from '../services.ts';
+import { defineXTool, type XServices } from '../services.ts';
 
 const NO_ACCESS: AccessInfo = {
   tier: 'Unknown',
@@ -51,10 +51,9 @@ export const getCapabilities = defineXTool({
     }),
     problems: z.array(z.object({ code: z.string(), message: z.string() })),
   }),
-  async run(_args, context) {
-    const { services } = context;
-    const { provider } = reachX(context);
-    const { access, problems } = await accessOf(services, context);
+  async run(_args, { services, signal, callId, note }) {
+    const { provider, access, problems } = await look(services, { signal, callId });
+    note({ provider_backend: provider.backend });
     const { mode, approvalMode } = services.stance();
     return {
       ...access,
@@ -73,10 +72,25 @@ export const getCapabilities = defineXTool({
   },
 });
 
-async function accessOf(services: XServices, options: { signal: AbortSignal; callId: string }) {
+async function look(services: XServices, options: { signal: AbortSignal; callId: string }) {
+  const problems: { code: string; message: string }[] = [];
+  let provider = unreachable(services.settings.xApi.provider_backend || 'x_api');
+  let access = NO_ACCESS;
   try {
-    return { access: await services.api.access(options), problems: [] };
+    const x = await services.x();
+    provider = x.provider;
+    access = await x.access(options);
   } catch (error) {
-    return { access: NO_ACCESS, problems: [reasonOf(error)] };
+    problems.push(reasonOf(error));
   }
+  return { provider, access, problems };
 }
+
+const unreachable = (backend: ProviderInfo['backend']): ProviderInfo => ({
+  backend,
+  mutations_available: false,
+  risk_level: backend === 'scraper' ? 'elevated' : 'standard',
+  data_confidence: backend === 'scraper' ? 'medium' : 'high',
+  unsupported_methods: [],
+  note: 'The provider is not available; problems says why.',
+});

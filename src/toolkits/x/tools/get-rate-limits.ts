@@ -58,7 +58,8 @@ export const getRateLimits = defineXTool({
 /** Without a usable provider there are none to show, and the local limits still stand. */
 async function endpointLimits(services: XServices): Promise<readonly RateLimitRow[]> {
   try {
-    return await services.api.rateLimits();
+    const x = await services.x();
+    return await x.rateLimits();
   } catch (error) {
     services.log.warn('X rate limits are not available', { error: String(error) });
     return [];

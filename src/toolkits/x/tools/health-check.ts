@@ -39,8 +39,9 @@ async function serverPart(services: XServices): Promise<Part> {
 
 async function xPart(services: XServices, options: { signal: AbortSignal; callId: string }): Promise<Part> {
   try {
-    const me = await services.api.me(options);
-    return { status: 'ok', backend: services.api.provider.backend, username: me.username };
+    const x = await services.x();
+    const me = await x.me(options);
+    return { status: 'ok', backend: x.provider.backend, username: me.username };
   } catch (error) {
     return { status: 'degraded', error: reasonOf(error) };
   }
