@@ -1,0 +1,62 @@
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+  readonly level: number;
+}
+
+export interface BootstrapOptions {
+  readonly samples: number;
+  readonly level: number;
+  readonly seed: number;
+}
+
+export const DEFAULT_BOOTSTRAP: BootstrapOptions = { samples: 1000, level: 0.95, seed: 20_240_229 };
+
+/**
+ * Percentile bootstrap over blocks of additive sums. Characters of one sentence are not independent of each other, so whole
+ * blocks are drawn, never single characters. Null when too few draws give a defined value to speak of an interval.
+ */
+export function bootstrapInterval(
+  blocks: readonly Float64Array[],
+  statistic: (sum: Float64Array) => number | null,
+  options: BootstrapOptions = DEFAULT_BOOTSTRAP,
+): Interval | null {
+  const width = blocks[0]?.length ?? 0;
+  if (blocks.length < 2) return null;
+  const random = seededRandom(options.seed);
+  const values: number[] = [];
+  const sum = new Float64Array(width);
+  for (let sample = 0; sample < options.samples; sample += 1) {
+    sum.fill(0);
+    for (let draw = 0; draw < blocks.length; draw += 1) {
+      const block = blocks[Math.floor(random() * blocks.length)];
+      if (block) for (let i = 0; i < width; i += 1) sum[i] = (sum[i] ?? 0) + (block[i] ?? 0);
+    }
+    const value = statistic(sum);
+    if (value !== null) values.push(value);
+  }
+  if (values.length < Math.max(1, options.samples / 2)) return null;
+  values.sort((a, b) => a - b);
+  const tail = (1 - options.level) / 2;
+  return { low: quantile(values, tail), high: quantile(values, 1 - tail), level: options.level };
+}
+
+/** Linear interpolation between order statistics (type 7 of Hyndman and Fan). */
+export function quantile(sorted: readonly number[], share: number): number {
+  const at = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(at)] ?? Number.NaN;
+  const above = sorted[Math.ceil(at)] ?? below;
+  return below + (above - below) * (at - Math.floor(at));
+}
+
+/** Mulberry32: the same seed gives the same report on every machine. Uniform in [0, 1). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
