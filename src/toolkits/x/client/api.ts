@@ -155,8 +155,3 @@ export interface XApi {
   /** Stops what the provider started (the sandbox server). */
   close(): Promise<void>;
 }
-
-/** The part of the kit's services that table-driven tools use. */
-export interface HasXApi {
-  readonly api: XApi;
-}
