@@ -2,10 +2,12 @@ import type { JsonObject } from '../../contract/json.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
 import { leafHash } from '../../lib/merkle.ts';
 
+/** `outcome` answers an `intent`; `call` is a finished call that needed none (a proposal, a decision, a replay). */
 export const ENTRY_KINDS = [
   'intent',
   'outcome',
   'read',
+  'call',
   'refusal',
   'routed',
   'dry_run',
