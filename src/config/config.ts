@@ -1,0 +1,117 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import type { ConfigSection } from '../contract/config.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { type McpPolicyConfig, mcpPolicy } from '../contract/policy.ts';
+import { ConfigError } from './error.ts';
+import { approvals, audit, calls, log, server, storage, topLevel } from './fields.ts';
+import { maskSecrets } from './mask.ts';
+import { setAt, valueAt } from './path.ts';
+import { shapeAt, shapeOf } from './shape.ts';
+import { isTighter } from './tighten.ts';
+
+type Values<S extends ConfigSection> = Readonly<z.output<S['schema']>>;
+
+/** The configuration in force. Frozen: nothing changes it while the process lives. */
+export interface Config {
+  readonly mode: Values<typeof topLevel>['mode'];
+  /** In force: Composer mode forces it on. */
+  readonly approvalMode: boolean;
+  readonly toolkits: readonly string[];
+  readonly profile: Values<typeof topLevel>['profile'];
+  readonly policy: Readonly<McpPolicyConfig>;
+  readonly approvals: Values<typeof approvals>;
+  readonly server: Values<typeof server>;
+  readonly calls: Values<typeof calls>;
+  readonly audit: Values<typeof audit>;
+  readonly log: Values<typeof log>;
+  /** A file path or a postgres:// address. */
+  readonly storageUrl: string;
+  readonly dataDir: string;
+  /** The file that was read, or would have been. */
+  readonly path: string;
+  section<T extends z.ZodObject>(section: ConfigSection<T>): z.output<T>;
+  /** The whole of it with every secret masked. */
+  masked(): JsonObject;
+  /** The same for one session or request, which may make values stricter and never looser. Keys are dotted paths. */
+  tightened(overrides: Readonly<Record<string, unknown>>, source: string): Config;
+}
+
+export interface ConfigParts {
+  /** Parsed values by section; the empty key holds those above the first table. */
+  readonly values: ReadonlyMap<string, Record<string, unknown>>;
+  readonly sections: readonly ConfigSection[];
+  readonly path: string;
+  readonly dataDir: string;
+}
+
+export function createConfig(parts: ConfigParts): Config {
+  const { values, sections, path, dataDir } = parts;
+  for (const table of values.values()) deepFreeze(table);
+  const section = <T extends z.ZodObject>({ key }: ConfigSection<T>): z.output<T> => {
+    const table = values.get(key);
+    if (!table) throw new TypeError(`the configuration section [${key}] was not given to loadConfig`);
+    return table as z.output<T>;
+  };
+  const { mode, approval_mode, toolkits, profile } = section(topLevel);
+  const { url } = section(storage);
+  return Object.freeze({
+    mode,
+    approvalMode: approval_mode || mode === 'composer',
+    toolkits,
+    profile,
+    policy: section(mcpPolicy),
+    approvals: section(approvals),
+    server: section(server),
+    calls: section(calls),
+    audit: section(audit),
+    log: section(log),
+    storageUrl: url === undefined ? join(dataDir, 'countersign.db') : url.replace(/^~(?=[/\\])/, homedir()),
+    dataDir,
+    path,
+    section,
+    masked: () => maskValues(values, sections),
+    tightened: (overrides: Readonly<Record<string, unknown>>, source: string) =>
+      createConfig({ ...parts, values: tightenValues(parts, overrides, source) }),
+  });
+}
+
+function maskValues(values: ConfigParts['values'], sections: readonly ConfigSection[]): JsonObject {
+  const tables = sections.map((section) => [
+    section.key,
+    maskSecrets(values.get(section.key), shapeOf(section)),
+  ]);
+  return { ...(maskSecrets(values.get(''), shapeOf(topLevel)) as JsonObject), ...Object.fromEntries(tables) };
+}
+
+function tightenValues(
+  { values, sections }: ConfigParts,
+  overrides: Readonly<Record<string, unknown>>,
+  source: string,
+): Map<string, Record<string, unknown>> {
+  const copy = new Map([...values].map(([key, table]) => [key, structuredClone(table)]));
+  for (const [name, wanted] of Object.entries(overrides)) {
+    const parts = name.split('.');
+    const section = parts.length === 1 ? topLevel : sections.find(({ key }) => key === parts[0]);
+    const path = parts.length === 1 ? parts : parts.slice(1);
+    const table = section && copy.get(section.key);
+    const direction = section && shapeAt(shapeOf(section), path)?.tighten;
+    const current = valueAt(table, path);
+    if (!table || !isTighter(direction, current, wanted)) {
+      const message =
+        direction === undefined
+          ? 'cannot be changed for one session'
+          : `can only be made stricter than ${JSON.stringify(current)} here, not ${JSON.stringify(wanted)}`;
+      throw new ConfigError([{ source, path: name, message }]);
+    }
+    setAt(table, path, wanted);
+  }
+  return copy;
+}
+
+function deepFreeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) deepFreeze(inner);
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { ConfigSection } from '../contract/config.ts';
+import type { KeyPath } from './path.ts';
+
+/** The part of JSON Schema that configuration fields make use of, with our own marks. */
+export interface Shape {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly secret?: boolean;
+  readonly tighten?: Tighten;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Shape | boolean;
+  readonly items?: Shape;
+  readonly anyOf?: readonly Shape[];
+  readonly oneOf?: readonly Shape[];
+}
+
+/** Which way a value may move: to true, to false, or towards the front of a list from strict to loose. */
+export type Tighten = 'to-true' | 'to-false' | readonly string[];
+
+const shapes = new WeakMap<z.ZodType, Shape>();
+
+/** A section as plain data. Made on demand: a start without mistakes and environment never needs it. */
+export function shapeOf(section: ConfigSection): Shape {
+  const known = shapes.get(section.schema);
+  if (known) return known;
+  const options = { io: 'input', unrepresentable: 'any', reused: 'inline' } as const;
+  const shape = z.toJSONSchema(section.schema, options) as Shape;
+  shapes.set(section.schema, shape);
+  return shape;
+}
+
+export function shapeAt(shape: Shape | undefined, path: KeyPath): Shape | undefined {
+  let current = shape;
+  for (const part of path) {
+    if (current === undefined) return undefined;
+    current = typeof part === 'number' ? current.items : childOf(current, part);
+  }
+  return current;
+}
+
+function childOf(shape: Shape, key: string): Shape | undefined {
+  const own = shape.properties && Object.hasOwn(shape.properties, key) ? shape.properties[key] : undefined;
+  if (own) return own;
+  if (typeof shape.additionalProperties === 'object') return shape.additionalProperties;
+  return variantsOf(shape)
+    .map((variant) => childOf(variant, key))
+    .find(Boolean);
+}
+
+export const variantsOf = (shape: Shape): readonly Shape[] => shape.anyOf ?? shape.oneOf ?? [];
