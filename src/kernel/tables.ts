@@ -57,7 +57,7 @@ export interface IdempotencyTable {
   scope_key: string;
   digest: string;
   call_id: string;
-  state: 'running' | 'ok';
+  state: 'running' | 'ok' | 'indeterminate';
   outcome: string | null;
   created_at: string;
   expires_at: string | null;

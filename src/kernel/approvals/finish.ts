@@ -1,0 +1,27 @@
+import type { Transaction } from 'kysely';
+import type { JsonObject } from '../../contract/json.ts';
+import type { Outcome } from '../../contract/outcome.ts';
+import type { CallState } from '../call.ts';
+import { publishEvent } from '../events.ts';
+import type { Tables } from '../tables.ts';
+
+/** Writes on the approval what its execution gave, in the same transaction as the outcome's evidence. */
+export async function finishApproval(
+  trx: Transaction<Tables>,
+  call: CallState,
+  outcome: Outcome,
+  data: JsonObject,
+): Promise<void> {
+  const { grant } = call;
+  if (!grant || grant === call.request.parent?.grant) return;
+  const state =
+    outcome.status === 'ok' ? 'done' : outcome.status === 'indeterminate' ? 'indeterminate' : 'failed';
+  await trx
+    .updateTable('approvals')
+    .set((eb) => ({ state, outcome: JSON.stringify(data), version: eb('version', '+', 1) }))
+    .where('id', '=', grant.id)
+    .where('state', '=', 'executing')
+    .where('call_id', '=', call.id)
+    .execute();
+  await publishEvent(trx, 'approvals', { id: grant.id, state }, call.startedAt);
+}

@@ -1,0 +1,84 @@
+import type { JsonObject, JsonValue } from '../contract/json.ts';
+import type { ArtifactRef, ContentPart, Outcome } from '../contract/outcome.ts';
+import type { Approval } from '../contract/ports.ts';
+import type { Principal } from '../contract/principal.ts';
+import type { Tool } from '../contract/tool.ts';
+import type { Dialect } from '../contract/toolkit.ts';
+import type { Decision, Limit } from './policy/index.ts';
+
+/** A tool with the toolkit it belongs to; `services` connects the toolkit on first use. */
+export interface BoundTool {
+  readonly tool: Tool;
+  readonly toolkit: { readonly id: string; readonly dialect: Dialect };
+  services(): Promise<unknown>;
+}
+
+export interface Progress {
+  readonly message: string;
+  readonly done: number;
+  readonly total: number | undefined;
+}
+
+/**
+ * Whether a person can speak for an agent that calls a `decide` tool: the transport can put a question (`can-ask`),
+ * or has an answer already (the person who gave it).
+ */
+export type Consent = 'can-ask' | Principal;
+
+/** One invocation as a transport hands it over; nothing in it is trusted but the principal. */
+export interface CallRequest {
+  readonly bound: BoundTool;
+  readonly args: unknown;
+  readonly principal: Principal;
+  readonly transport: string;
+  readonly client?: string;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly idempotencyKey?: string;
+  readonly consent?: Consent;
+  readonly reason?: string;
+  /** Set only by the approval queue: this call is the execution of that approved row. */
+  readonly approval?: Approval;
+  /** Set only by `context.call`: the call this one is part of. */
+  readonly parent?: CallState;
+}
+
+/** The working record of a call while it passes the steps. */
+export interface CallState {
+  readonly id: string;
+  readonly request: CallRequest;
+  readonly startedAt: Date;
+  readonly startedMs: number;
+  /** Set by validate; before that only the raw request exists. */
+  args: JsonObject;
+  digest: string;
+  runId: string | undefined;
+  dryRunRequested: boolean;
+  decision: Decision | undefined;
+  limits: readonly Limit[];
+  decider: Principal | undefined;
+  /** The approval that satisfies `ask`: an executed row, a consumed permit, or the parent's. */
+  grant: Approval | undefined;
+  replayKey: string | undefined;
+  replayOf: string | undefined;
+  /** Once true, the outcome must be written durably before the reply. */
+  admitted: boolean;
+  readonly artifacts: ArtifactRef[];
+  readonly attachments: ContentPart[];
+  notes: JsonObject;
+  evidenceHash: string | undefined;
+}
+
+/** What a transport gets back. */
+export interface CallResult {
+  readonly callId: string;
+  readonly outcome: Outcome;
+  readonly evidenceHash: string | undefined;
+  readonly elapsedMs: number;
+  readonly runId: string | undefined;
+  readonly args: JsonValue;
+  readonly dryRun: boolean;
+}
+
+export type Next = () => Promise<Outcome>;
+export type Step = (call: CallState, next: Next) => Promise<Outcome>;

@@ -1,0 +1,56 @@
+import { ToolFault } from '../contract/faults.ts';
+import type { ToolContext } from '../contract/tool.ts';
+import type { CallState } from './call.ts';
+import type { Ports } from './ports.ts';
+
+/** What a handler is given for this call. */
+export function createContext(
+  call: CallState,
+  services: unknown,
+  ports: Ports,
+  signal?: AbortSignal,
+): ToolContext<unknown> {
+  const { request } = call;
+  return {
+    services,
+    callId: call.id,
+    principal: request.principal,
+    decider: call.decider,
+    approvedBy: call.grant?.decidedBy,
+    signal: signal ?? request.signal ?? new AbortController().signal,
+    now: ports.now,
+    progress: (message, done = 0, total) => request.onProgress?.({ message, done, total }),
+    async artifact(name, mediaType, body) {
+      const ref = await ports.artifacts.write(name, mediaType, body);
+      call.artifacts.push(ref);
+      return ref;
+    },
+    note: (notes) => {
+      call.notes = { ...call.notes, ...notes };
+    },
+    attach: (part) => {
+      call.attachments.push(part);
+    },
+    async call(name, args, options) {
+      const bound = await ports.resolve(name);
+      if (!bound || bound.toolkit.id !== request.bound.toolkit.id) {
+        throw new ToolFault(
+          'internal',
+          `${request.bound.tool.name} tried to call ${name}, which is not a tool of its toolkit.`,
+        );
+      }
+      const result = await ports.invoke({
+        bound,
+        args,
+        principal: request.principal,
+        transport: request.transport,
+        client: request.client,
+        signal: signal ?? request.signal,
+        idempotencyKey: options?.idempotencyKey,
+        reason: request.reason,
+        parent: call,
+      });
+      return result.outcome;
+    },
+  };
+}

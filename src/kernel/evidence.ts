@@ -1,0 +1,132 @@
+import type { Insertable } from 'kysely';
+import type { JsonObject } from '../contract/json.ts';
+import type { Outcome } from '../contract/outcome.ts';
+import { principalName } from '../contract/principal.ts';
+import {
+  type EntryInput,
+  type EntryKind,
+  redactPrivate,
+  redactSecrets,
+  type SealedPayload,
+  sealPayload,
+} from './audit/index.ts';
+import type { CallState } from './call.ts';
+import type { CallsTable } from './tables.ts';
+
+type CallRow = Insertable<CallsTable>;
+
+/** Arguments beyond this size are kept as a hash only. */
+const MAX_KEPT = 256 * 1024;
+
+/** The call's row as it is known so far. */
+export function callRow(call: CallState): CallRow {
+  const { request, decision } = call;
+  const { tool, toolkit } = request.bound;
+  return {
+    call_id: call.id,
+    parent_id: request.parent?.id ?? null,
+    started_at: call.startedAt.toISOString(),
+    finished_at: null,
+    tool: tool.name,
+    toolkit: toolkit.id,
+    category: tool.category,
+    effect: tool.effect,
+    principal: principalName(request.principal),
+    client: request.client ?? null,
+    transport: request.transport,
+    run_id: call.runId ?? null,
+    digest: call.digest,
+    status: 'running',
+    code: null,
+    decision: decision?.action ?? 'none',
+    rule: decision?.rule ?? null,
+    latency_ms: 0,
+    evidence_hash: null,
+    approval_id: call.grant?.id ?? null,
+    approver: call.grant?.decidedBy ? principalName(call.grant.decidedBy) : null,
+    replay_of: call.replayOf ?? null,
+    holder_host: null,
+    holder_pid: null,
+    lease_until: null,
+  };
+}
+
+/** An entry of the log about this call; fields without a value are left out. */
+export function entryOf(call: CallState, kind: EntryKind, more: Partial<EntryInput>): EntryInput {
+  const { request, decision, grant } = call;
+  const { tool, toolkit } = request.bound;
+  return {
+    kind,
+    at: call.startedAt.toISOString(),
+    call: call.id,
+    parent: request.parent?.id,
+    run: call.runId,
+    tool: tool.name,
+    toolkit: toolkit.id,
+    effect: tool.effect,
+    principal: principalName(request.principal),
+    client: request.client,
+    transport: request.transport,
+    digest: call.digest || undefined,
+    decision: decision?.action,
+    rule: decision?.rule,
+    policyVersion: decision?.policyVersion,
+    approval: grant
+      ? {
+          uuid: grant.uuid,
+          digest: grant.digest,
+          approver: grant.decidedBy ? principalName(grant.decidedBy) : undefined,
+          requester: principalName(grant.requester),
+          permit: grant.kind === 'permit' || grant === request.parent?.grant || undefined,
+        }
+      : undefined,
+    replayOf: call.replayOf,
+    ...more,
+  };
+}
+
+/** The arguments as evidence keeps them: private and secret values are only salted hashes. */
+export function sealArgs(call: CallState, args: JsonObject = call.args): SealedPayload {
+  const { tool } = call.request.bound;
+  return sealPayload(redactPrivate(args, tool.privateArgs ?? []), { maxKept: MAX_KEPT });
+}
+
+/** What came back. A read's result stays with the reader; its salted hash lets whoever kept the reply prove it. */
+export function sealResult(data: JsonObject, keep: boolean): SealedPayload {
+  return sealPayload(redactSecrets(data), { keep, maxKept: MAX_KEPT });
+}
+
+/** The machine-readable code of an outcome, for metrics and evidence. */
+export function codeOf(outcome: Outcome): string | undefined {
+  return 'fault' in outcome ? outcome.fault.code : undefined;
+}
+
+/** The part of an outcome worth keeping: what a replay, an inbox or a person asks for later. */
+export function outcomeData(outcome: Outcome): JsonObject {
+  switch (outcome.status) {
+    case 'ok':
+      return { status: 'ok', data: outcome.data, notes: outcome.notes };
+    case 'failed':
+    case 'refused':
+    case 'indeterminate':
+      return {
+        status: outcome.status,
+        code: outcome.fault.code,
+        message: outcome.fault.message,
+        ...(outcome.fault.detail ? { detail: outcome.fault.detail } : {}),
+      };
+    case 'routed':
+      return {
+        status: 'routed',
+        approval_id: outcome.approvalId,
+        approval_uuid: outcome.approvalUuid,
+        reason: outcome.reason,
+      };
+    case 'dry_run':
+      return { status: 'dry_run', data: outcome.data ?? null };
+    case 'needs_person':
+      return { status: 'needs_person' };
+    default:
+      return outcome satisfies never;
+  }
+}

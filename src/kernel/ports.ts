@@ -1,0 +1,33 @@
+import type { Log } from '../contract/ports.ts';
+import type { ApprovalQueue } from './approvals/queue.ts';
+import type { ArtifactStore } from './audit/index.ts';
+import type { BoundTool } from './call.ts';
+import type { Database } from './database.ts';
+import type { Invoke } from './pipeline.ts';
+import type { Policy } from './policy/index.ts';
+import type { Recorder } from './recorder.ts';
+
+/** What the steps of the pipeline may use. */
+export interface Ports {
+  readonly database: Database;
+  readonly recorder: Recorder;
+  readonly queue: ApprovalQueue;
+  readonly artifacts: ArtifactStore;
+  readonly log: Log;
+  readonly limits: CallLimits;
+  /** The policy in force; reading it anew lets an edited rule hold from the next call on. */
+  policy(): Policy;
+  /** Any tool that exists, whatever the session is shown. */
+  resolve(name: string): Promise<BoundTool | undefined>;
+  /** The pipeline itself, for a call made as part of another. */
+  invoke: Invoke;
+  now(): Date;
+}
+
+export interface CallLimits {
+  readonly deadlineMs: number;
+  readonly agentsMayApprove: boolean;
+  readonly approvalExpiryMs: number;
+  /** How long an explicit idempotency key is remembered. */
+  readonly replayMs: number;
+}

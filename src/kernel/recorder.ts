@@ -1,0 +1,87 @@
+import type { Insertable } from 'kysely';
+import { ToolFault } from '../contract/faults.ts';
+import type { Log } from '../contract/ports.ts';
+import { appendEntries, type PreparedEntry } from './audit/index.ts';
+import type { Database } from './database.ts';
+import type { AuditPayloadsTable, CallsTable } from './tables.ts';
+
+export interface CallEvidence {
+  readonly row: Insertable<CallsTable>;
+  readonly payloads: readonly Insertable<AuditPayloadsTable>[];
+  readonly entry: PreparedEntry;
+}
+
+/** Reads may lag their reply by 100 ms; this leaves room for the commit itself. */
+const GROUP_MS = 50;
+const CHUNK = 200;
+/** Beyond this many waiting calls the store is not keeping up, and calls wait for it. */
+const MAX_WAITING = 5_000;
+
+/** Commits the evidence of reads and refusals in groups, so that a read costs no disk write of its own. */
+export class Recorder {
+  readonly #database: Database;
+  readonly #log: Log;
+  #waiting: CallEvidence[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
+  #broken: unknown;
+
+  constructor(database: Database, log: Log) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** Throws while the log cannot be written: a call that leaves no evidence is not answered. */
+  async add(evidence: CallEvidence): Promise<void> {
+    this.#waiting.push(evidence);
+    if (this.#broken || this.#waiting.length > MAX_WAITING) {
+      await this.flush();
+      if (this.#broken)
+        throw new ToolFault('db_error', 'The evidence log cannot be written, so no call is answered.', {
+          cause: this.#broken,
+        });
+      return;
+    }
+    this.#timer ??= setTimeout(() => void this.flush(), GROUP_MS).unref();
+  }
+
+  /** Everything added before this call is durable when it resolves, unless the store is broken. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#flushing;
+    if (this.#waiting.length === 0) return;
+    this.#flushing = this.#commit().finally(() => {
+      this.#flushing = undefined;
+    });
+    await this.#flushing;
+  }
+
+  async #commit(): Promise<void> {
+    const group = this.#waiting;
+    this.#waiting = [];
+    try {
+      await this.#database.write(async (trx) => {
+        for (let start = 0; start < group.length; start += CHUNK) {
+          const chunk = group.slice(start, start + CHUNK);
+          await trx
+            .insertInto('calls')
+            .values(chunk.map(({ row }) => row))
+            .execute();
+          const payloads = chunk.flatMap((one) => one.payloads);
+          if (payloads.length > 0) await trx.insertInto('audit_payloads').values(payloads).execute();
+        }
+        await appendEntries(
+          trx,
+          this.#database.engine,
+          group.map(({ entry }) => entry),
+        );
+      });
+      this.#broken = undefined;
+    } catch (error) {
+      this.#waiting = [...group, ...this.#waiting];
+      this.#broken = error;
+      this.#log.error('The evidence log could not be written', { error, waiting: this.#waiting.length });
+    }
+  }
+}

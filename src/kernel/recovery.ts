@@ -1,0 +1,213 @@
+import { hostname } from 'node:os';
+import type { Selectable, Transaction } from 'kysely';
+import type { JsonObject, JsonValue } from '../contract/json.ts';
+import type { Settlement } from '../contract/outcome.ts';
+import { type Principal, principalName } from '../contract/principal.ts';
+import type { ApprovalExecutor } from './approvals/decide.ts';
+import { toApproval } from './approvals/rows.ts';
+import { appendEntries, prepareEntry } from './audit/index.ts';
+import type { Ports } from './ports.ts';
+import type { CallsTable, Tables } from './tables.ts';
+
+type CallRow = Selectable<CallsTable>;
+type RecoveryPorts = Pick<Ports, 'database' | 'log' | 'now' | 'resolve'>;
+
+const RECONCILE_MS = 30_000;
+/** An approved row this old was left by a process that died before running it. */
+const ABANDONED_MS = 60_000;
+
+/** Calls whose process died between intent and outcome become `indeterminate`; nothing is run again. */
+export async function markInterrupted({ database, now, log }: RecoveryPorts): Promise<number> {
+  const running = await database.db.selectFrom('calls').selectAll().where('status', '=', 'running').execute();
+  let marked = 0;
+  for (const row of running.filter((one) => isDead(one, now()))) {
+    const at = now().toISOString();
+    const entry = prepareEntry({
+      ...entryBase(row),
+      kind: 'outcome',
+      at,
+      status: 'indeterminate',
+      code: 'indeterminate',
+      extra: { interrupted: true },
+    });
+    const done = await database.write(async (trx) => {
+      const { numUpdatedRows } = await trx
+        .updateTable('calls')
+        .set({
+          status: 'indeterminate',
+          code: 'indeterminate',
+          evidence_hash: entry.hash,
+          holder_host: null,
+          holder_pid: null,
+          lease_until: null,
+        })
+        .where('call_id', '=', row.call_id)
+        .where('status', '=', 'running')
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      await setApproval(trx, row.call_id, 'executing', 'indeterminate', undefined);
+      await trx
+        .updateTable('idempotency')
+        .set({ state: 'indeterminate' })
+        .where('call_id', '=', row.call_id)
+        .where('state', '=', 'running')
+        .execute();
+      await appendEntries(trx, database.engine, [entry]);
+      return true;
+    });
+    if (done) {
+      marked += 1;
+      log.warn('A change was interrupted; whether it happened is not known yet', {
+        call: row.call_id,
+        tool: row.tool,
+      });
+    }
+  }
+  return marked;
+}
+
+/** Lets each tool look at the far side and settles what it can. */
+export async function reconcileAll(ports: RecoveryPorts): Promise<{ settled: number; open: number }> {
+  const rows = await ports.database.db
+    .selectFrom('calls')
+    .selectAll()
+    .where('status', '=', 'indeterminate')
+    .execute();
+  let settled = 0;
+  for (const row of rows) {
+    const settlement = await look(row, ports);
+    if (settlement.settled === 'unknown') continue;
+    if (await settleCall(ports, row.call_id, settlement, { kind: 'system', id: 'reconcile' })) settled += 1;
+  }
+  return { settled, open: rows.length - settled };
+}
+
+async function look(row: CallRow, { database, resolve, log }: RecoveryPorts): Promise<Settlement> {
+  const bound = await resolve(row.tool);
+  if (!bound?.tool.reconcile) return { settled: 'unknown', why: 'the tool cannot look' };
+  const payload = await database.db
+    .selectFrom('audit_payloads')
+    .select('body')
+    .where('call_id', '=', row.call_id)
+    .where('kind', '=', 'args')
+    .executeTakeFirst();
+  if (!payload?.body) return { settled: 'unknown', why: 'its arguments were erased' };
+  try {
+    return await bound.tool.reconcile(JSON.parse(payload.body) as JsonObject, {
+      services: await bound.services(),
+      callId: row.call_id,
+      startedAt: new Date(row.started_at),
+      signal: AbortSignal.timeout(RECONCILE_MS),
+    });
+  } catch (error) {
+    log.warn('Reconciling an interrupted call did not work', { call: row.call_id, tool: row.tool, error });
+    return { settled: 'unknown', why: 'looking failed' };
+  }
+}
+
+/** Settles an indeterminate call, by reconcile or by a person; false when somebody else was first. */
+export async function settleCall(
+  { database, now }: RecoveryPorts,
+  callId: string,
+  settlement: Exclude<Settlement, { settled: 'unknown' }>,
+  by: Principal,
+): Promise<boolean> {
+  const at = now().toISOString();
+  const happened = settlement.settled === 'done';
+  const data: JsonValue = happened ? settlement.data : null;
+  const outcome = happened
+    ? { status: 'ok', data, notes: {}, settled: true }
+    : { status: 'failed', code: 'indeterminate', message: 'It was settled: the change did not happen.' };
+  return database.write(async (trx) => {
+    const row = await trx
+      .updateTable('calls')
+      .set({ status: happened ? 'ok' : 'failed', finished_at: at })
+      .where('call_id', '=', callId)
+      .where('status', '=', 'indeterminate')
+      .returningAll()
+      .executeTakeFirst();
+    if (!row) return false;
+    await setApproval(trx, callId, 'indeterminate', happened ? 'done' : 'failed', JSON.stringify(outcome));
+    const key = trx
+      .updateTable('idempotency')
+      .where('call_id', '=', callId)
+      .where('state', '=', 'indeterminate');
+    if (happened) await key.set({ state: 'ok', outcome: JSON.stringify(outcome) }).execute();
+    else
+      await trx
+        .deleteFrom('idempotency')
+        .where('call_id', '=', callId)
+        .where('state', '=', 'indeterminate')
+        .execute();
+    const entry = prepareEntry({
+      ...entryBase(row),
+      kind: 'settled',
+      at,
+      status: happened ? 'ok' : 'failed',
+      principal: principalName(by),
+    });
+    await appendEntries(trx, database.engine, [entry]);
+    return true;
+  });
+}
+
+/** Runs what a person approved and a dying process never started; the queue's compare-and-set keeps it single. */
+export async function resumeApproved(
+  { database, now, log }: RecoveryPorts,
+  executor: ApprovalExecutor,
+): Promise<number> {
+  const before = new Date(now().getTime() - ABANDONED_MS).toISOString();
+  const rows = await database.db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('state', '=', 'approved')
+    .where('kind', '=', 'call')
+    .where('decided_at', '<', before)
+    .execute();
+  for (const row of rows) {
+    log.info('Running a call that was approved but not run', { approval: row.id, tool: row.tool });
+    await executor.execute(toApproval(row));
+  }
+  return rows.length;
+}
+
+async function setApproval(
+  trx: Transaction<Tables>,
+  callId: string,
+  from: string,
+  to: string,
+  outcome: string | undefined,
+): Promise<void> {
+  await trx
+    .updateTable('approvals')
+    .set((eb) => ({
+      state: to,
+      version: eb('version', '+', 1),
+      ...(outcome === undefined ? {} : { outcome }),
+    }))
+    .where('call_id', '=', callId)
+    .where('state', '=', from)
+    .execute();
+}
+
+function isDead(row: CallRow, now: Date): boolean {
+  if (row.lease_until !== null && row.lease_until < now.toISOString()) return true;
+  if (row.holder_host !== hostname() || row.holder_pid === null || row.holder_pid === process.pid)
+    return false;
+  try {
+    process.kill(row.holder_pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+const entryBase = (row: CallRow) => ({
+  call: row.call_id,
+  run: row.run_id ?? undefined,
+  tool: row.tool,
+  toolkit: row.toolkit,
+  effect: row.effect,
+  principal: row.principal,
+  digest: row.digest,
+});

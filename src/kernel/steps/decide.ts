@@ -1,0 +1,114 @@
+import { ToolFault } from '../../contract/faults.ts';
+import type { Outcome } from '../../contract/outcome.ts';
+import { principalName } from '../../contract/principal.ts';
+import { describeDecisionTargets } from '../approvals/question.ts';
+import type { CallState, Step } from '../call.ts';
+import { createContext } from '../context.ts';
+import type { Ports } from '../ports.ts';
+
+/** Asks policy. Only `allow`, or an approval that satisfies `ask`, lets the call go on. */
+export const decidePolicy =
+  (ports: Ports): Step =>
+  async (call, next) => {
+    const { bound, principal, approval, parent } = call.request;
+    const { tool, toolkit } = bound;
+    const subject = { name: tool.name, toolkit: toolkit.id, category: tool.category, effect: tool.effect };
+    const query = {
+      subject,
+      args: call.args,
+      principal,
+      now: ports.now(),
+      dryRunRequested: call.dryRunRequested,
+    };
+    const policy = ports.policy();
+    const decision = policy.decide(query);
+    call.decision = decision;
+
+    switch (decision.action) {
+      case 'deny':
+        return refuse(
+          decision.rule,
+          new ToolFault(decision.code ?? 'policy_denied_user_rule', `Policy denied: ${decision.reason}`),
+        );
+      case 'dry_run':
+        return dryRun(call, decision.rule, ports);
+      case 'ask': {
+        call.grant = approval ?? parent?.grant ?? (await ports.queue.findPermit(call));
+        if (!call.grant) {
+          if (tool.needsPermit) return refuse(decision.rule, missingPermit(call));
+          return ports.queue.route(call, decision);
+        }
+        break;
+      }
+      case 'allow':
+        if (tool.needsPermit) {
+          call.grant = approval ?? parent?.grant ?? (await ports.queue.findPermit(call));
+          if (!call.grant) return refuse('hard:permit', missingPermit(call));
+        } else {
+          call.grant = approval ?? parent?.grant;
+        }
+        break;
+      default:
+        return decision.action satisfies never;
+    }
+
+    if (tool.effect === 'decide') {
+      const refusal = await settleDecider(call, ports);
+      if (refusal) return refusal;
+    }
+    call.limits = tool.composite ? [] : policy.limitsFor(query);
+    return next();
+  };
+
+const refuse = (rule: string, fault: ToolFault): Outcome => ({ status: 'refused', rule, fault });
+
+const missingPermit = (call: CallState): ToolFault =>
+  new ToolFault(
+    'approval_required',
+    `${call.request.bound.tool.name} needs an approval for exactly these arguments. Call approval_request first and pass its id as approval_id.`,
+  );
+
+/** A dry run goes no further than the tool's own preview, which must not change anything. */
+async function dryRun(call: CallState, rule: string, ports: Ports): Promise<Outcome> {
+  const { tool } = call.request.bound;
+  call.dryRunRequested = true;
+  if (!tool.preview) return { status: 'dry_run', data: undefined, notes: {}, rule };
+  const services = await call.request.bound.services();
+  const data = await tool.preview(call.args, createContext(call, services, ports));
+  return { status: 'dry_run', data, notes: call.notes, rule };
+}
+
+/**
+ * A decision belongs to a person. An agent that calls a `decide` tool speaks for one only when its client put the
+ * question, or when the configuration opened this on purpose; the queue itself still refuses its own calls.
+ */
+async function settleDecider(call: CallState, { limits, queue }: Ports): Promise<Outcome | undefined> {
+  const { principal, consent, bound } = call.request;
+  if (principal.kind === 'person') {
+    call.decider = principal;
+    return undefined;
+  }
+  if (principal.kind === 'agent' && limits.agentsMayApprove) {
+    call.decider = principal;
+    return undefined;
+  }
+  const targets = await describeDecisionTargets(queue, call.args);
+  if (consent && consent !== 'can-ask') {
+    call.decider = consent;
+    return undefined;
+  }
+  if (consent === 'can-ask') {
+    return {
+      status: 'needs_person',
+      question: `${bound.tool.title}? Asked by ${principalName(principal)}.\n${targets.text}`,
+    };
+  }
+  return refuse(
+    'hard:person_decides',
+    new ToolFault(
+      'policy_denied_hard_rule',
+      `Policy denied: an agent may not decide what waits for a person. A person can run: ${targets.command}`,
+      { detail: { command: targets.command } },
+    ),
+  );
+}

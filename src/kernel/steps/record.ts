@@ -1,0 +1,174 @@
+import { performance } from 'node:perf_hooks';
+import { ToolFault } from '../../contract/faults.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { Outcome } from '../../contract/outcome.ts';
+import { checkJson } from '../../lib/json-shape.ts';
+import { refundLimits } from '../admission/limits.ts';
+import { finishApproval } from '../approvals/finish.ts';
+import {
+  appendEntries,
+  type EntryKind,
+  type PreparedEntry,
+  payloadRow,
+  prepareEntry,
+} from '../audit/index.ts';
+import type { CallState, Step } from '../call.ts';
+import { callRow, codeOf, entryOf, outcomeData, sealArgs, sealResult } from '../evidence.ts';
+import type { Ports } from '../ports.ts';
+
+/** Outermost: whatever happened leaves evidence. An admitted change is answered only once its outcome is durable. */
+export const recordOutcome =
+  (ports: Ports): Step =>
+  async (call, next) => {
+    const outcome = await next();
+    // Nothing has been decided yet: the caller comes back with the person's answer, and that call is recorded.
+    if (outcome.status === 'needs_person') return outcome;
+    const elapsed = performance.now() - call.startedMs;
+    try {
+      if (call.admitted) await recordChange(call, outcome, elapsed, ports);
+      else await recordOther(call, outcome, elapsed, ports);
+      return outcome;
+    } catch (error) {
+      ports.log.error('The outcome of a call could not be recorded', {
+        call: call.id,
+        tool: call.request.bound.tool.name,
+        error,
+      });
+      return unrecorded(call, error);
+    }
+  };
+
+function unrecorded(call: CallState, cause: unknown): Outcome {
+  if (!call.admitted) {
+    if (cause instanceof ToolFault) return { status: 'failed', fault: cause };
+    return {
+      status: 'failed',
+      fault: new ToolFault('db_error', 'The call could not be recorded, so it is not answered.', { cause }),
+    };
+  }
+  const message = `The change ran, but its outcome could not be written down (call ${call.id}). It is settled when the store works again; do not repeat it.`;
+  return {
+    status: 'indeterminate',
+    fault: new ToolFault('indeterminate', message, { cause, detail: { call_id: call.id } }),
+  };
+}
+
+async function recordChange(
+  call: CallState,
+  outcome: Outcome,
+  elapsed: number,
+  { database, now }: Ports,
+): Promise<void> {
+  const data = outcomeData(outcome);
+  const result = sealResult(data, true);
+  const at = now().toISOString();
+  const entry = outcomeEntry(call, 'outcome', outcome, at, result.hash);
+  await database.write(async (trx) => {
+    await trx
+      .updateTable('calls')
+      .set({
+        status: outcome.status,
+        code: codeOf(outcome) ?? null,
+        finished_at: at,
+        latency_ms: elapsed,
+        evidence_hash: entry.hash,
+        holder_host: null,
+        holder_pid: null,
+        lease_until: null,
+      })
+      .where('call_id', '=', call.id)
+      .execute();
+    await trx
+      .insertInto('audit_payloads')
+      .values(payloadRow(entry, 'result', result))
+      .execute();
+    if (call.artifacts.length > 0) {
+      const links = call.artifacts.map(({ id, name }) => ({ call_id: call.id, artifact_id: id, name }));
+      await trx.insertInto('call_artifacts').values(links).execute();
+    }
+    if (call.replayKey) await settleKey(trx, call, outcome, data);
+    if (call.grant) await finishApproval(trx, call, outcome, data);
+    if (outcome.status === 'failed' && outcome.fault.effect === 'none')
+      await refundLimits(trx, call.limits, call.startedAt);
+    await appendEntries(trx, database.engine, [entry]);
+  });
+  call.evidenceHash = entry.hash;
+}
+
+async function settleKey(
+  trx: Parameters<typeof finishApproval>[0],
+  call: CallState,
+  outcome: Outcome,
+  data: JsonObject,
+): Promise<void> {
+  const key = call.replayKey ?? '';
+  const mine = trx.updateTable('idempotency').where('scope_key', '=', key).where('call_id', '=', call.id);
+  if (outcome.status === 'ok') await mine.set({ state: 'ok', outcome: JSON.stringify(data) }).execute();
+  else if (outcome.status === 'indeterminate') await mine.set({ state: 'indeterminate' }).execute();
+  // Only `ok` replays: after a failure the same key may try again.
+  else
+    await trx.deleteFrom('idempotency').where('scope_key', '=', key).where('call_id', '=', call.id).execute();
+}
+
+async function recordOther(call: CallState, outcome: Outcome, elapsed: number, ports: Ports): Promise<void> {
+  const at = ports.now().toISOString();
+  const args = sealArgs(call, keepableArgs(call));
+  const result = sealResult(outcomeData(outcome), outcome.status !== 'ok');
+  const entry = outcomeEntry(call, kindOf(call, outcome), outcome, at, result.hash, args.hash);
+  call.evidenceHash = entry.hash;
+  const row = {
+    ...callRow(call),
+    status: outcome.status,
+    code: codeOf(outcome) ?? null,
+    finished_at: at,
+    latency_ms: elapsed,
+    evidence_hash: entry.hash,
+    approval_id: outcome.status === 'routed' ? outcome.approvalId : (call.grant?.id ?? null),
+    rule:
+      outcome.status === 'refused' || outcome.status === 'routed'
+        ? outcome.rule
+        : (call.decision?.rule ?? null),
+  };
+  const payloads = [payloadRow(entry, 'args', args), payloadRow(entry, 'result', result)];
+  await ports.recorder.add({ row, payloads, entry });
+  // What waits for a person must not be forgotten, even for 100 ms.
+  if (outcome.status === 'routed') await ports.recorder.flush();
+}
+
+/** Arguments that did not validate are kept only when they are well-formed data. */
+function keepableArgs(call: CallState): JsonObject {
+  if (call.digest) return call.args;
+  const raw = call.request.args;
+  return raw === null || typeof raw !== 'object' || Array.isArray(raw) || checkJson(raw)
+    ? {}
+    : (raw as JsonObject);
+}
+
+function kindOf(call: CallState, outcome: Outcome): EntryKind {
+  if (outcome.status === 'refused') return 'refusal';
+  if (outcome.status === 'routed') return 'routed';
+  if (outcome.status === 'dry_run') return 'dry_run';
+  return call.request.bound.tool.effect === 'read' ? 'read' : 'call';
+}
+
+function outcomeEntry(
+  call: CallState,
+  kind: EntryKind,
+  outcome: Outcome,
+  at: string,
+  result: string,
+  args?: string,
+): PreparedEntry {
+  const tests = call.notes.qa_tests;
+  return prepareEntry(
+    entryOf(call, kind, {
+      at,
+      args,
+      status: outcome.status,
+      code: codeOf(outcome),
+      result,
+      artifacts: call.artifacts.length > 0 ? call.artifacts : undefined,
+      extra: tests === undefined ? undefined : { tests },
+    }),
+  );
+}

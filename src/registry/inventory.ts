@@ -1,0 +1,128 @@
+import type { Effect } from '../contract/effect.ts';
+import type { Profile } from '../contract/profile.ts';
+import type { Tool } from '../contract/tool.ts';
+import type { Dialect, Toolkit, ToolkitHost } from '../contract/toolkit.ts';
+
+/** What is known about a tool without loading its toolkit. */
+export interface CatalogueEntry {
+  readonly name: string;
+  readonly toolkit: string;
+  readonly category: string;
+  readonly effect: Effect;
+  readonly profiles: readonly Profile[];
+  readonly policyName?: string;
+}
+
+export interface ToolkitSource {
+  readonly id: string;
+  readonly brings?: readonly string[];
+  /** Absent for toolkits that are not part of the product (test fixtures): they are loaded to be known. */
+  readonly catalogue?: readonly CatalogueEntry[];
+  load(): Promise<Toolkit>;
+}
+
+/** A tool together with its toolkit; `services` connects the toolkit on first use. */
+export interface OwnedTool {
+  readonly tool: Tool;
+  readonly toolkit: { readonly id: string; readonly dialect: Dialect };
+  services(): Promise<unknown>;
+}
+
+export interface LoadedToolkit {
+  readonly toolkit: Toolkit;
+  readonly tools: readonly OwnedTool[];
+  services(): Promise<unknown>;
+}
+
+export interface Inventory {
+  readonly catalogue: readonly CatalogueEntry[];
+  readonly sources: readonly ToolkitSource[];
+  load(id: string): Promise<LoadedToolkit>;
+  resolve(name: string): Promise<OwnedTool | undefined>;
+  /** Lets connected toolkits close what they opened. */
+  close(): Promise<void>;
+}
+
+/** Every tool there is, each name once. Toolkits are loaded when one of their tools is first needed. */
+export async function createInventory(
+  sources: readonly ToolkitSource[],
+  hostFor: (toolkit: Toolkit) => ToolkitHost,
+): Promise<Inventory> {
+  const loaded = new Map<string, Promise<LoadedToolkit>>();
+  const connected: { toolkit: Toolkit; services: Promise<unknown> }[] = [];
+
+  const load = (id: string): Promise<LoadedToolkit> => {
+    const known = loaded.get(id);
+    if (known) return known;
+    const source = sources.find((one) => one.id === id);
+    if (!source)
+      throw new Error(`There is no toolkit "${id}". Known: ${sources.map((one) => one.id).join(', ')}.`);
+    const loading = source.load().then((toolkit) => bind(toolkit, hostFor, connected));
+    loaded.set(id, loading);
+    return loading;
+  };
+
+  const catalogue: CatalogueEntry[] = [];
+  for (const source of sources) {
+    catalogue.push(...(source.catalogue ?? catalogueOf((await load(source.id)).toolkit)));
+  }
+  const owner = ownersByName(catalogue);
+
+  return {
+    catalogue,
+    sources,
+    load,
+    async resolve(name) {
+      const id = owner.get(name);
+      if (id === undefined) return undefined;
+      return (await load(id)).tools.find(({ tool }) => tool.name === name);
+    },
+    async close() {
+      for (const { toolkit, services } of connected) await toolkit.close?.(await services);
+    },
+  };
+}
+
+export const catalogueOf = (toolkit: Toolkit): CatalogueEntry[] =>
+  toolkit.tools.map(({ name, category, effect, profiles, policyName }) => ({
+    name,
+    toolkit: toolkit.id,
+    category,
+    effect,
+    profiles,
+    ...(policyName ? { policyName } : {}),
+  }));
+
+function bind(
+  toolkit: Toolkit,
+  hostFor: (toolkit: Toolkit) => ToolkitHost,
+  connected: { toolkit: Toolkit; services: Promise<unknown> }[],
+): LoadedToolkit {
+  let connecting: Promise<unknown> | undefined;
+  const services = (): Promise<unknown> => {
+    if (connecting) return connecting;
+    const attempt = toolkit.connect(hostFor(toolkit));
+    connecting = attempt;
+    attempt.then(
+      () => connected.push({ toolkit, services: attempt }),
+      // A failed connection is tried again by the next call, not remembered for ever.
+      () => {
+        connecting = undefined;
+      },
+    );
+    return attempt;
+  };
+  const identity = { id: toolkit.id, dialect: toolkit.dialect };
+  return { toolkit, services, tools: toolkit.tools.map((tool) => ({ tool, toolkit: identity, services })) };
+}
+
+function ownersByName(catalogue: readonly CatalogueEntry[]): Map<string, string> {
+  const owner = new Map<string, string>();
+  for (const { name, toolkit } of catalogue) {
+    const other = owner.get(name);
+    if (other !== undefined)
+      throw new Error(`The tool name ${name} is used twice: in ${other} and in ${toolkit}.`);
+    owner.set(name, toolkit);
+  }
+  return owner;
+}
