@@ -1,0 +1,217 @@
+import { ToolFault } from '../../../contract/faults.ts';
+import { checkPostText, containsPhrase, similarity } from '../lib/post-text.ts';
+import type { XSettings } from '../services.ts';
+import { dayOf } from './clock.ts';
+import type { NewPost, PostLog } from './posts.ts';
+import type { PostKind } from './tables.ts';
+
+const WEEK_SECONDS = 604_800;
+const DAY_SECONDS = 86_400;
+const COMPARED_POSTS = 20;
+const RATIO_WINDOW = 20;
+const TOO_SIMILAR = 0.8;
+const DUPLICATE_DAYS = 30;
+
+export interface Outgoing {
+  readonly kind: PostKind;
+  /** One text, or the parts of a thread. */
+  readonly texts: readonly string[];
+  /** Left out while it is not known yet: the author's own limit is then checked later. */
+  readonly targetAuthorId?: string;
+}
+
+export interface LimitUse {
+  readonly action: string;
+  readonly used: number;
+  readonly max: number;
+  readonly periodSeconds: number;
+  readonly periodStart: Date;
+  readonly resetsAt: Date;
+}
+
+/**
+ * The safety limits of the configuration, for every path: the posting tools ask here before policy and again, with a
+ * reservation, right before X is asked. There is no other way to post.
+ */
+export class Safety {
+  readonly #settings: Pick<XSettings, 'limits' | 'business' | 'schedule'>;
+  readonly #posts: PostLog;
+  readonly #now: () => Date;
+
+  constructor(
+    settings: Pick<XSettings, 'limits' | 'business' | 'schedule'>,
+    posts: PostLog,
+    now: () => Date,
+  ) {
+    this.#settings = settings;
+    this.#posts = posts;
+    this.#now = now;
+  }
+
+  /** Form, phrases, repetition and limits. `except` is the reservation of the very post that is checked. */
+  async check(post: Outgoing, except?: string): Promise<void> {
+    await this.checkTexts(post);
+    await this.#checkRepetition(post, except);
+    await this.#checkCounts(post, except);
+    if (post.kind === 'reply') await this.#checkProductMentions(post, except);
+  }
+
+  /** The part that depends on the texts alone: enough for a draft. */
+  async checkTexts({ kind, texts }: Outgoing): Promise<void> {
+    for (const [index, text] of texts.entries()) {
+      await checkPostText(text, kind === 'thread' ? index : undefined);
+      const phrase = this.bannedPhrase(text);
+      if (phrase === undefined) continue;
+      throw new ToolFault(
+        'validation_error',
+        `The text holds the banned phrase "${phrase}" (limits.banned_phrases).`,
+        {
+          detail: kind === 'thread' ? { phrase, tweet_index: index } : { phrase },
+        },
+      );
+    }
+  }
+
+  bannedPhrase(text: string): string | undefined {
+    return this.#settings.limits.banned_phrases.find((phrase) => containsPhrase(text, phrase));
+  }
+
+  mentionsProduct(text: string): boolean {
+    const { product_name } = this.#settings.business;
+    return product_name !== '' && containsPhrase(text, product_name);
+  }
+
+  /**
+   * Reserves the post and checks again. Everybody reserves first and then counts everybody, so that two posts at the
+   * same moment can both be refused but never both slip through the last place.
+   */
+  async admit(post: Omit<NewPost, 'mentionsProduct' | 'at'>, texts: readonly string[]): Promise<void> {
+    const mentionsProduct = texts.some((text) => this.mentionsProduct(text));
+    await this.#posts.reserve({ ...post, mentionsProduct, at: this.#now() });
+    try {
+      await this.check({ kind: post.kind, texts, targetAuthorId: post.targetAuthorId }, post.id);
+    } catch (error) {
+      await this.#posts.release(post.id);
+      throw error;
+    }
+  }
+
+  /** Where each limit stands. */
+  async usage(): Promise<readonly LimitUse[]> {
+    const { limits } = this.#settings;
+    const day = dayOf(this.#now(), this.#settings.schedule.timezone);
+    const weekStart = this.#weekStart();
+    const [replies, tweets, threads] = await Promise.all([
+      this.#posts.count({ kinds: ['reply'], since: day.start }),
+      this.#posts.count({ kinds: ['tweet', 'quote'], since: day.start }),
+      this.#posts.count({ kinds: ['thread'], since: weekStart }),
+    ]);
+    const daily = { periodSeconds: DAY_SECONDS, periodStart: day.start, resetsAt: day.end };
+    return [
+      { action: 'reply', used: replies.used, max: limits.max_replies_per_day, ...daily },
+      { action: 'tweet', used: tweets.used, max: limits.max_tweets_per_day, ...daily },
+      {
+        action: 'thread',
+        used: threads.used,
+        max: limits.max_threads_per_week,
+        periodSeconds: WEEK_SECONDS,
+        periodStart: weekStart,
+        resetsAt: weekAfter(threads.oldest ?? this.#now()),
+      },
+    ];
+  }
+
+  async #checkRepetition({ kind, texts }: Outgoing, except?: string): Promise<void> {
+    const text = texts.join('\n\n');
+    const same = await this.#posts.withText(text, except);
+    const since = this.#now().getTime() - DUPLICATE_DAYS * DAY_SECONDS * 1000;
+    if (same && Date.parse(same.created_at) >= since) {
+      throw new ToolFault(
+        'validation_error',
+        'The same text was already posted; X and its readers take it for spam.',
+        {
+          detail: { duplicate_of: same.tweet_id ?? same.id },
+        },
+      );
+    }
+    const recent = await this.#posts.latest(
+      kind === 'reply' ? ['reply'] : ['tweet', 'quote', 'thread'],
+      COMPARED_POSTS,
+      {
+        except,
+      },
+    );
+    const close = recent.find((earlier) => similarity(earlier.text, text) >= TOO_SIMILAR);
+    if (close) {
+      throw new ToolFault('validation_error', 'The text is nearly the same as a recent one; write it anew.', {
+        detail: { similar_to: close.tweet_id ?? close.id },
+      });
+    }
+  }
+
+  async #checkCounts({ kind, targetAuthorId }: Outgoing, except?: string): Promise<void> {
+    const { limits } = this.#settings;
+    const day = dayOf(this.#now(), this.#settings.schedule.timezone);
+    switch (kind) {
+      case 'reply': {
+        const all = await this.#posts.count({ kinds: ['reply'], since: day.start, except });
+        if (all.used >= limits.max_replies_per_day)
+          throw full('max_replies_per_day', limits.max_replies_per_day, day.end);
+        if (!targetAuthorId) return;
+        const max = limits.max_replies_per_author_per_day;
+        const author = await this.#posts.count({
+          kinds: ['reply'],
+          since: day.start,
+          authorId: targetAuthorId,
+          except,
+        });
+        if (author.used >= max) throw full('max_replies_per_author_per_day', max, day.end);
+        return;
+      }
+      case 'tweet':
+      case 'quote': {
+        const { used } = await this.#posts.count({ kinds: ['tweet', 'quote'], since: day.start, except });
+        if (used >= limits.max_tweets_per_day)
+          throw full('max_tweets_per_day', limits.max_tweets_per_day, day.end);
+        return;
+      }
+      case 'thread': {
+        const { used, oldest } = await this.#posts.count({
+          kinds: ['thread'],
+          since: this.#weekStart(),
+          except,
+        });
+        if (used < limits.max_threads_per_week) return;
+        throw full('max_threads_per_week', limits.max_threads_per_week, weekAfter(oldest ?? this.#now()));
+      }
+      default:
+        kind satisfies never;
+    }
+  }
+
+  /** Of any 20 replies in a row at most the configured share names the product. */
+  async #checkProductMentions({ texts }: Outgoing, except?: string): Promise<void> {
+    if (!texts.some((text) => this.mentionsProduct(text))) return;
+    const { product_mention_ratio: ratio } = this.#settings.limits;
+    const recent = await this.#posts.latest(['reply'], RATIO_WINDOW - 1, { except });
+    const mentions = recent.filter((reply) => reply.mentions_product === 1).length + 1;
+    if (mentions <= ratio * RATIO_WINDOW) return;
+    throw new ToolFault(
+      'policy_denied_hard_rule',
+      `Too many of the last ${RATIO_WINDOW} replies name the product (limits.product_mention_ratio = ${ratio}).`,
+      { detail: { limit: 'product_mention_ratio', mentions, window: RATIO_WINDOW } },
+    );
+  }
+
+  #weekStart(): Date {
+    return new Date(this.#now().getTime() - WEEK_SECONDS * 1000);
+  }
+}
+
+const weekAfter = (at: Date): Date => new Date(at.getTime() + WEEK_SECONDS * 1000);
+
+const full = (limit: string, max: number, resetAt: Date): ToolFault =>
+  new ToolFault('policy_denied_hard_rule', `The safety limit limits.${limit} = ${max} is reached.`, {
+    resetAt,
+    detail: { limit, max },
+  });

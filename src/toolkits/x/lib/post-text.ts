@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import { ToolFault } from '../../../contract/faults.ts';
+import type { JsonObject } from '../../../contract/json.ts';
+
+export const MAX_POST_LENGTH = 280;
+
+/** Length as X counts it: weighted ranges, two per emoji, 23 per link. */
+export async function postLength(text: string): Promise<number> {
+  const { default: twitterText } = await import('twitter-text');
+  return twitterText.parseTweet(text).weightedLength;
+}
+
+/** Refuses a text X would refuse for its form. `index` names the part of a thread. */
+export async function checkPostText(text: string, index?: number): Promise<void> {
+  const { default: twitterText } = await import('twitter-text');
+  const which = index === undefined ? 'The text' : `Part ${index + 1} of the thread`;
+  const detail: JsonObject = index === undefined ? {} : { tweet_index: index };
+  if (text.trim() === '') throw new ToolFault('validation_error', `${which} is empty.`, { detail });
+  if (twitterText.hasInvalidCharacters(text)) {
+    throw new ToolFault(
+      'validation_error',
+      `${which} holds a character X does not take (U+FFFE, U+FEFF or U+FFFF).`,
+      {
+        detail,
+      },
+    );
+  }
+  const { weightedLength } = twitterText.parseTweet(text);
+  if (weightedLength > MAX_POST_LENGTH) {
+    throw new ToolFault(
+      'tweet_too_long',
+      `${which} is ${weightedLength} weighted characters long; X takes ${MAX_POST_LENGTH}.`,
+      { detail: { ...detail, length: weightedLength, max: MAX_POST_LENGTH } },
+    );
+  }
+}
+
+/** Two texts with one key read the same: case, spacing and Unicode form do not count. */
+export const textKey = (text: string): string => hash('sha256', plainText(text)).slice(0, 32);
+
+export const plainText = (text: string): string =>
+  text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
+
+const LINK = /https?:\/\/\S+/gu;
+
+/** Whether a post read back from X is the one sent: X escapes, shortens links, and puts @names before replies. */
+export function isSentText(sent: string, found: string): boolean {
+  const shape = (text: string): string => plainText(unescapeEntities(text).replace(LINK, ' [link] '));
+  // Attached media appear as one more link at the end.
+  const [ours, theirs] = [shape(sent), shape(found).replace(/^(@\w+ )+/u, '')];
+  const bare = ours.replace(/^(@\w+ )+/u, '');
+  return theirs === bare || theirs === `${bare} [link]`;
+}
+
+/** X sends `&`, `<` and `>` of a post back as entities. */
+const unescapeEntities = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+
+const EDGE_PUNCTUATION = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
+const SHORTEST_COMPARED = 5;
+
+export function wordsOf(text: string): string[] {
+  return plainText(text)
+    .split(' ')
+    .map((word) => word.replace(EDGE_PUNCTUATION, ''))
+    .filter((word) => word !== '');
+}
+
+/** Share of words two texts have in common; texts of a few words say too little to be compared. */
+export function similarity(a: string, b: string): number {
+  const [left, right] = [new Set(wordsOf(a)), new Set(wordsOf(b))];
+  if (left.size < SHORTEST_COMPARED || right.size < SHORTEST_COMPARED) return 0;
+  const shared = [...left].filter((word) => right.has(word)).length;
+  return shared / (left.size + right.size - shared);
+}
+
+/** Whether a phrase stands in a text as whole words, whatever the case. */
+export function containsPhrase(text: string, phrase: string): boolean {
+  const pattern = phrase
+    .trim()
+    .split(/\s+/u)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&'))
+    .join('\\s+');
+  return pattern !== '' && new RegExp(`(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`, 'iu').test(text);
+}
