@@ -1,0 +1,241 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { numberOf, SqliteFile, textOf } from '../project/sqlite.ts';
+import type { IndexHit, ProjectReader, SourceText, TextIndex } from '../project/types.ts';
+import { passages } from './passages.ts';
+import { stemsOf } from './words.ts';
+
+const FORMAT = 1;
+/** Passages written between two chances for other work; some five milliseconds. */
+const SLICE = 40;
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS indexed (source INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, hash TEXT NOT NULL, run TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS passage (id INTEGER PRIMARY KEY, source INTEGER NOT NULL, run TEXT NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL);
+  CREATE INDEX IF NOT EXISTS passage_source ON passage (source);
+  CREATE TABLE IF NOT EXISTS word (stem TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (stems, content='', contentless_delete=1, tokenize='unicode61');
+`;
+
+export interface SearchOptions {
+  readonly limit?: number;
+  readonly sourceIds?: readonly number[];
+  /** All words in this order, one after the other. */
+  readonly phrase?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** What finding similar content needs beyond ranked passages. */
+export interface PassageIndex extends TextIndex {
+  search(words: readonly string[], options?: SearchOptions): Promise<readonly IndexHit[]>;
+  /** In how many passages each stem occurs, and how many passages there are. */
+  frequencies(stems: readonly string[]): {
+    readonly passages: number;
+    readonly found: ReadonlyMap<string, number>;
+  };
+  /** Indexed stems that begin with a letter and have about the given length: candidates for a misspelt word. */
+  vocabulary(prefix: string, length: { readonly min: number; readonly max: number }): readonly string[];
+}
+
+type Texts = Pick<ProjectReader, 'sources' | 'text'>;
+
+/**
+ * Full-text index of one project in a file of its own, outside the project; it can be deleted at any time. Stems are made here,
+ * by the same code that reads queries, so SQLite only sees ready words.
+ */
+export class FileTextIndex implements PassageIndex {
+  readonly #db: SqliteFile;
+  readonly #texts: Texts;
+  #updating: Promise<void> | undefined;
+
+  constructor(path: string, texts: Texts) {
+    this.#texts = texts;
+    this.#db = new SqliteFile(path, { create: true, busyMs: 5000 });
+    this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    if (numberOf(this.#db.get('PRAGMA user_version')?.user_version) !== FORMAT) {
+      this.#db.exec(
+        'DROP TABLE IF EXISTS indexed; DROP TABLE IF EXISTS passage; DROP TABLE IF EXISTS word; DROP TABLE IF EXISTS words',
+      );
+      this.#db.exec(TABLES);
+      this.#db.exec(`PRAGMA user_version = ${FORMAT}`);
+    }
+  }
+
+  async search(words: readonly string[], options: SearchOptions = {}): Promise<readonly IndexHit[]> {
+    await this.update(options.signal ? { signal: options.signal } : {});
+    const query = matchExpression(words, options.phrase ?? false);
+    if (!query) return [];
+    const only = options.sourceIds ? `AND p.source IN (${options.sourceIds.map(Number).join(',')})` : '';
+    const rows = this.#db.all(
+      `SELECT p.source, p.start, p.stop, w.rank AS score FROM words w
+       JOIN passage p ON p.id = w.rowid JOIN indexed i ON i.source = p.source AND i.run = p.run
+       WHERE words MATCH ? ${only} ORDER BY w.rank LIMIT ?`,
+      query,
+      options.limit ?? 100,
+    );
+    return rows.map((row) => ({
+      sourceId: numberOf(row.source),
+      start: numberOf(row.start),
+      end: numberOf(row.stop),
+      // FTS5 ranks the best match lowest.
+      score: -numberOf(row.score),
+    }));
+  }
+
+  frequencies(stems: readonly string[]): { passages: number; found: Map<string, number> } {
+    const found = new Map<string, number>();
+    for (const stem of new Set(stems)) {
+      const query = matchExpression([stem], false);
+      const row = query
+        ? this.#db.get('SELECT count(*) AS n FROM words WHERE words MATCH ?', query)
+        : undefined;
+      found.set(stem, numberOf(row?.n));
+    }
+    return { passages: numberOf(this.#db.get('SELECT count(*) AS n FROM passage')?.n), found };
+  }
+
+  vocabulary(prefix: string, length: { min: number; max: number }): readonly string[] {
+    const sql = 'SELECT stem FROM word WHERE stem >= ? AND stem < ? AND length(stem) BETWEEN ? AND ?';
+    return this.#db
+      .all(sql, prefix, `${prefix}\u{10ffff}`, length.min, length.max)
+      .map((row) => textOf(row.stem));
+  }
+
+  /** Brings the index up to date with the project in small steps; a second caller waits for the first. */
+  async update(options: UpdateOptions = {}): Promise<void> {
+    this.#updating ??= this.#update(options).finally(() => {
+      this.#updating = undefined;
+    });
+    await this.#updating;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  async #update({ signal, progress, verify }: UpdateOptions): Promise<void> {
+    const sources = this.#texts.sources().filter((source) => source.hasText);
+    const known = new Map(
+      this.#db.all('SELECT source, bytes, hash FROM indexed').map((row) => [numberOf(row.source), row]),
+    );
+    for (const id of known.keys()) if (!sources.some((source) => source.id === id)) this.#forget(id);
+    let done = 0;
+    for (const source of sources) {
+      signal?.throwIfAborted();
+      const entry = known.get(source.id);
+      const sameSize = entry !== undefined && numberOf(entry.bytes) === source.bytes;
+      if (!sameSize || verify) {
+        const text = this.#texts.text(source.id);
+        const hash = hashOf(text?.value ?? '');
+        if (!sameSize || textOf(entry.hash) !== hash) await this.#index(source, text, hash, signal);
+        await breathe();
+      }
+      done += 1;
+      progress?.(done, sources.length);
+    }
+  }
+
+  async #index(
+    source: { id: number; bytes: number },
+    text: SourceText | undefined,
+    hash: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const run = randomUUID();
+    let slice: { start: number; end: number; stems: string[] }[] = [];
+    for (const { start, end } of passages(text?.value ?? '')) {
+      slice.push({
+        start: text?.fromUnits(start) ?? 0,
+        end: text?.fromUnits(end) ?? 0,
+        stems: stemsOf(text?.value.slice(start, end) ?? ''),
+      });
+      if (slice.length < SLICE) continue;
+      this.#write(source.id, run, slice);
+      slice = [];
+      await breathe(undefined, signal ? { signal } : undefined);
+    }
+    this.#write(source.id, run, slice);
+    // Only now the new passages count and the old ones go: a crash or a second process in between leaves a usable index.
+    this.#transaction(() => {
+      this.#db.run(
+        'INSERT OR REPLACE INTO indexed (source, bytes, hash, run) VALUES (?, ?, ?, ?)',
+        source.id,
+        source.bytes,
+        hash,
+        run,
+      );
+      this.#drop(source.id, run);
+    });
+  }
+
+  #write(
+    source: number,
+    run: string,
+    slice: readonly { start: number; end: number; stems: string[] }[],
+  ): void {
+    if (slice.length === 0) return;
+    this.#transaction(() => {
+      for (const { start, end, stems } of slice) {
+        const { lastInsertRowid } = this.#db.run(
+          'INSERT INTO passage (source, run, start, stop) VALUES (?, ?, ?, ?)',
+          source,
+          run,
+          start,
+          end,
+        );
+        this.#db.run(
+          'INSERT INTO words (rowid, stems) VALUES (?, ?)',
+          lastInsertRowid,
+          stems.map(indexed).join(' '),
+        );
+      }
+      const fresh = new Set(slice.flatMap(({ stems }) => stems));
+      for (const stem of fresh) this.#db.run('INSERT OR IGNORE INTO word (stem) VALUES (?)', indexed(stem));
+    });
+  }
+
+  #forget(source: number): void {
+    this.#transaction(() => {
+      this.#db.run('DELETE FROM indexed WHERE source = ?', source);
+      this.#drop(source, '');
+    });
+  }
+
+  #drop(source: number, keep: string): void {
+    this.#db.run(
+      'DELETE FROM words WHERE rowid IN (SELECT id FROM passage WHERE source = ? AND run <> ?)',
+      source,
+      keep,
+    );
+    this.#db.run('DELETE FROM passage WHERE source = ? AND run <> ?', source, keep);
+  }
+
+  #transaction(work: () => void): void {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+export interface UpdateOptions {
+  readonly signal?: AbortSignal;
+  readonly progress?: (done: number, total: number) => void;
+  /** Also compares the content of sources whose size has not changed. */
+  readonly verify?: boolean;
+}
+
+const hashOf = (value: string): string => createHash('sha256').update(value).digest('hex').slice(0, 32);
+
+/** An apostrophe would split the word inside SQLite. */
+const indexed = (stem: string): string => stem.replaceAll("'", '');
+
+function matchExpression(words: readonly string[], phrase: boolean): string {
+  const stems = words.flatMap(stemsOf).map(indexed).filter(Boolean);
+  if (stems.length === 0) return '';
+  return phrase ? `"${stems.join(' ')}"` : [...new Set(stems)].map((stem) => `"${stem}"`).join(' OR ');
+}
