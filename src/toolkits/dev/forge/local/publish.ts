@@ -1,0 +1,132 @@
+import { ToolFault } from '../../../../contract/faults.ts';
+import type { Plan } from '../../change/plan.ts';
+import { isSameCommit, writeCommit, writeTree } from '../../git/build-commit.ts';
+import type { Clone } from '../../git/clone.ts';
+import { GitError } from '../../git/git.ts';
+import type { Remote } from '../../git/remote.ts';
+import type { Scratch } from '../../git/scratch.ts';
+import type { Stamp, Trace } from '../port.ts';
+import { authorName } from './authors.ts';
+import type { LocalStore, PullRow } from './store.ts';
+
+export interface Workshop {
+  readonly clone: Clone;
+  readonly store: LocalStore;
+  readonly scratch: Scratch;
+  readonly remote: Remote | undefined;
+  readonly author: { readonly name: string; readonly email: string };
+  readonly draft: boolean;
+}
+
+/**
+ * Builds the commit and makes it a branch with a pull request. The row is written first as `opening`, with the commit
+ * it is to stand on; creating the branch is the one step that counts, so that a crash at any point can be settled by
+ * looking at the branch alone.
+ */
+export async function publishChange(
+  shop: Workshop,
+  plan: Plan,
+  stamp: Stamp,
+): Promise<{ row: PullRow; commit: string; existed: boolean }> {
+  const { clone, store, scratch, remote } = shop;
+  return scratch.use(async (folder) => {
+    const tree = await writeTree(clone, plan, folder, stamp.signal);
+    const existing = await clone.branch(plan.headBranch, stamp.signal);
+    if (existing !== undefined) {
+      await requireSame(shop, existing, tree, plan);
+      const live = await store.livePull(plan.headBranch, existing);
+      if (live) {
+        await remote?.create(plan.headBranch, existing, stamp.signal);
+        await store.setPull(live.number, { state: 'open' });
+        return { row: { ...live, state: 'open' }, commit: existing, existed: true };
+      }
+    }
+    const commit = existing ?? (await commitPlan(shop, plan, tree, stamp));
+    const row = await store.addPull(openingRow(plan, commit, stamp, shop.draft));
+    try {
+      await remote?.create(plan.headBranch, commit, stamp.signal);
+      if (existing === undefined) await createBranch(clone, plan, commit, remote === undefined);
+    } catch (error) {
+      // What may have happened stays written down for reconcile; what certainly did not is forgotten.
+      if (!(error instanceof ToolFault && error.effect !== 'none')) await store.dropOpening(row.number);
+      throw error;
+    }
+    await store.setPull(row.number, { state: 'open' });
+    return { row: { ...row, state: 'open' }, commit, existed: existing !== undefined };
+  });
+}
+
+/** Finishes or forgets what an interrupted publish left. */
+export async function settlePublish(shop: Workshop, trace: Trace): Promise<PullRow | undefined> {
+  const { clone, store, remote } = shop;
+  const row = await store.pullOfCall(trace.callId);
+  if (row?.state !== 'opening') return row;
+  const here = await clone.branch(row.head_ref, trace.signal);
+  const there = remote ? await remote.branch(row.head_ref, trace.signal) : undefined;
+  if (here === row.head_commit || (here === undefined && there === row.head_commit)) {
+    if (here === undefined)
+      await clone.run(['update-ref', `refs/heads/${row.head_ref}`, row.head_commit, '']);
+    await store.setPull(row.number, { state: 'open' });
+    return { ...row, state: 'open' };
+  }
+  await store.dropOpening(row.number);
+  return undefined;
+}
+
+async function requireSame({ clone }: Workshop, existing: string, tree: string, plan: Plan): Promise<void> {
+  if (await isSameCommit(clone, existing, { tree, parent: plan.baseCommit, message: plan.message })) return;
+  throw new ToolFault(
+    'conflict',
+    `The branch ${plan.headBranch} already exists at ${existing.slice(0, 12)} with other content. Choose another head_branch.`,
+    { detail: { reason: 'branch_exists', head_branch: plan.headBranch, commit: existing } },
+  );
+}
+
+function commitPlan({ clone, author }: Workshop, plan: Plan, tree: string, stamp: Stamp): Promise<string> {
+  const draft = { tree, parents: [plan.baseCommit], message: plan.message, author, at: stamp.at };
+  return writeCommit(clone, draft, stamp.signal);
+}
+
+/** In one transaction of git: the branch is made only where none is, and only while the base has not moved. */
+async function createBranch(clone: Clone, plan: Plan, commit: string, baseIsHere: boolean): Promise<void> {
+  const verify = baseIsHere ? `verify refs/heads/${plan.baseBranch} ${plan.baseCommit}\n` : '';
+  try {
+    // No signal: from here on the call is answered by what git did.
+    await clone.run(['update-ref', '--stdin'], {
+      input: `${verify}create refs/heads/${plan.headBranch} ${commit}\n`,
+    });
+  } catch (cause) {
+    if (!(cause instanceof GitError)) throw cause;
+    const base = baseIsHere ? await clone.branch(plan.baseBranch) : plan.baseCommit;
+    if (base !== plan.baseCommit) {
+      throw new ToolFault(
+        'conflict',
+        `${plan.baseBranch} moved while the branch was being made; nothing was changed.`,
+        {
+          detail: { reason: 'base_moved', base_branch: plan.baseBranch },
+          cause,
+        },
+      );
+    }
+    throw new ToolFault(
+      'conflict',
+      `git could not create the branch ${plan.headBranch}: a branch of that name, or of a name below or above it, exists.`,
+      { detail: { reason: 'branch_exists', head_branch: plan.headBranch }, cause },
+    );
+  }
+}
+
+const openingRow = (plan: Plan, commit: string, stamp: Stamp, draft: boolean) => ({
+  title: plan.title,
+  body: plan.body,
+  state: 'opening' as const,
+  draft: draft ? 1 : 0,
+  base_ref: plan.baseBranch,
+  base_commit: plan.baseCommit,
+  head_ref: plan.headBranch,
+  head_commit: commit,
+  author: authorName(stamp.author),
+  run_id: stamp.runId,
+  call_id: stamp.callId,
+  created_at: stamp.at.toISOString(),
+});

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { ToolFault } from '../../../contract/faults.ts';
+
+export interface GitOptions {
+  readonly input?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Exit codes that are an answer, not a failure. */
+  readonly answers?: readonly number[];
+  /** Stop when the answer grows beyond this; a hostile repository must not fill the memory. */
+  readonly maxBytes?: number;
+}
+
+export interface GitAnswer {
+  readonly code: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Git refused; `stderr` is for the caller's judgement and the log, it may quote file names of the repository. */
+export class GitError extends Error {
+  readonly code: number;
+  readonly stderr: string;
+
+  constructor(args: readonly string[], code: number, stderr: string) {
+    super(`git ${subcommand(args)} ended with ${code}: ${stderr.trim().slice(0, 500)}`);
+    this.name = 'GitError';
+    this.code = code;
+    this.stderr = stderr;
+  }
+}
+
+/**
+ * Hooks, file monitors and automatic maintenance would run programs nobody asked for; the two protections refuse
+ * names that another file system would read as `.git`.
+ */
+const GUARDS = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.protectHFS=true',
+  'core.protectNTFS=true',
+  'core.quotePath=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'protocol.ext.allow=never',
+  'i18n.commitEncoding=UTF-8',
+  'submodule.recurse=false',
+].flatMap((setting) => ['-c', setting]);
+
+/** Variables of the person's own set-up that git needs to reach a remote; every other GIT_ variable would redirect it. */
+const KEPT = new Set([
+  'GIT_SSH',
+  'GIT_SSH_COMMAND',
+  'GIT_ASKPASS',
+  'GIT_EXEC_PATH',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_CONFIG_NOSYSTEM',
+]);
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Runs git and answers its output. Throws GitError on any other exit code, ToolFault when git cannot run. */
+export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
+  options.signal?.throwIfAborted();
+  const child = spawn('git', [...GUARDS, ...args], {
+    env: { ...cleanEnvironment(), ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    signal: options.signal,
+  });
+  const limit = options.maxBytes ?? MAX_BYTES;
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  let size = 0;
+  let tooLarge = false;
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= limit) out.push(chunk);
+    else if (!tooLarge) {
+      tooLarge = true;
+      child.kill('SIGKILL');
+    }
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (err.length < 64) err.push(chunk);
+  });
+  // Git may close its input early (it refused); the exit code says why.
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.input ?? '');
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on('error', (error) => reject(startFault(error)));
+    child.on('close', (exit) => resolve(exit ?? -1));
+  });
+  if (tooLarge)
+    throw new ToolFault('invalid_input', `git ${subcommand(args)} answered more than ${limit} bytes.`);
+  const stderr = Buffer.concat(err).toString('utf8');
+  if (code !== 0 && !options.answers?.includes(code)) throw new GitError(args, code, stderr);
+  return { code, stdout: Buffer.concat(out), stderr };
+}
+
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (!name.startsWith('GIT_') || KEPT.has(name)) env[name] = value;
+  }
+  env.LC_ALL = 'C';
+  env.GIT_TERMINAL_PROMPT = '0';
+  env.GIT_OPTIONAL_LOCKS = '0';
+  env.GIT_NO_REPLACE_OBJECTS = '1';
+  env.GIT_LITERAL_PATHSPECS = '1';
+  return env;
+}
+
+function startFault(error: NodeJS.ErrnoException): Error {
+  if (error.code === 'ENOENT') {
+    return new ToolFault('unavailable', 'git was not found. Install git and put it on the PATH.', {
+      retryable: false,
+      cause: error,
+    });
+  }
+  return error;
+}
+
+const subcommand = (args: readonly string[]): string => args.find((arg) => /^[a-z]/.test(arg)) ?? 'command';

@@ -1,0 +1,51 @@
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runGit } from './git.ts';
+
+/** Folders for temporary indexes and worktrees, outside every clone, named after the process that made them. */
+export class Scratch {
+  readonly #root: string;
+
+  constructor(dataDir: string) {
+    this.#root = join(dataDir, 'dev', 'scratch');
+  }
+
+  /** Gives the work a fresh folder and removes it afterwards, whatever happened. */
+  async use<T>(work: (folder: string) => Promise<T>): Promise<T> {
+    await mkdir(this.#root, { recursive: true, mode: 0o700 });
+    const folder = await mkdtemp(join(this.#root, `${process.pid}-`));
+    try {
+      return await work(folder);
+    } finally {
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    }
+  }
+
+  /** Removes what killed processes left, and tells the clones that their temporary worktrees are gone. */
+  async sweep(): Promise<void> {
+    for (const name of await readdir(this.#root).catch(() => [])) {
+      const pid = Number.parseInt(name, 10);
+      if (!Number.isInteger(pid) || pid === process.pid || isAlive(pid)) continue;
+      const folder = join(this.#root, name);
+      const gitDir = await ownerOf(join(folder, 'tree'));
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+      if (gitDir) await runGit([`--git-dir=${gitDir}`, 'worktree', 'prune']).catch(() => {});
+    }
+  }
+}
+
+/** A worktree's `.git` file names `<clone>/.git/worktrees/<name>`. */
+async function ownerOf(worktree: string): Promise<string | undefined> {
+  const link = await readFile(join(worktree, '.git'), 'utf8').catch(() => '');
+  return /^gitdir: (.+)\/worktrees\/[^/]+\s*$/.exec(link)?.[1];
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Someone else's process answers EPERM.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,70 @@
+/** The toolkit's own tables, as migration 020-dev makes them. */
+export interface DevTables {
+  dev_runs: {
+    run_id: string;
+    repo: string;
+    forge: string;
+    purpose: string;
+    created_at: string;
+    created_by: string;
+    call_id: string;
+    base_branch: string | null;
+    base_commit: string | null;
+    head_branch: string | null;
+    head_commit: string | null;
+  };
+  dev_repos: {
+    id: string;
+    /** The name under `[dev.repos]`; null while the clone is only known by where it lies. */
+    name: string | null;
+    path: string;
+    last_number: number;
+    last_comment: number;
+    created_at: string;
+  };
+  dev_issues: {
+    repo_id: string;
+    number: number;
+    title: string;
+    body: string;
+    labels: string;
+    state: string;
+    author: string;
+    run_id: string | null;
+    call_id: string;
+    created_at: string;
+    closed_at: string | null;
+    closed_by: string | null;
+  };
+  dev_pulls: {
+    repo_id: string;
+    number: number;
+    title: string;
+    body: string;
+    /** `opening` until its branch exists; such a row is shown to nobody. */
+    state: 'opening' | 'open' | 'closed' | 'merged';
+    draft: number;
+    base_ref: string;
+    base_commit: string;
+    head_ref: string;
+    head_commit: string;
+    author: string;
+    run_id: string | null;
+    call_id: string;
+    created_at: string;
+    closed_at: string | null;
+    closed_by: string | null;
+    merge_commit: string | null;
+    merge_call_id: string | null;
+  };
+  dev_comments: {
+    repo_id: string;
+    id: number;
+    pr_number: number;
+    body: string;
+    author: string;
+    run_id: string | null;
+    call_id: string;
+    created_at: string;
+  };
+}
