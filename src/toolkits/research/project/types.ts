@@ -21,6 +21,8 @@ export interface Source {
   readonly date: string;
   /** True when the source has text that can be coded. */
   readonly hasText: boolean;
+  /** Size of the stored text in UTF-8 bytes; 0 for pictures and recordings. */
+  readonly bytes: number;
   /** The text source that is the transcript of this recording. */
   readonly transcriptId: number | null;
   readonly risId: number | null;
@@ -202,6 +204,8 @@ export interface ProjectReader {
   code(id: number): Code | undefined;
   /** Text, image and recording codings per code. */
   codingCounts(): ReadonlyMap<number, number>;
+  /** The same per source. */
+  sourceCodingCounts(): ReadonlyMap<number, number>;
 
   /** Ordered by source, start, end, id. */
   codings(filter?: CodingFilter): readonly Coding[];

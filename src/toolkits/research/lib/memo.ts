@@ -1,0 +1,34 @@
+/** QualCoder's mark: from the first one on, a memo is the researcher's own and no agent may see it. */
+export const PRIVATE_MARK = '#####';
+
+/** The part of a memo that may leave the project. */
+export function publicMemo(memo: string): string {
+  const at = memo.indexOf(PRIVATE_MARK);
+  return at === -1 ? memo : memo.slice(0, at).trimEnd();
+}
+
+/** The private part with its mark, or nothing. */
+export function privateMemo(memo: string): string {
+  const at = memo.indexOf(PRIVATE_MARK);
+  return at === -1 ? '' : memo.slice(at);
+}
+
+/** A new public part in front of the private part that was there. */
+export function replacePublicMemo(old: string, text: string): string {
+  const kept = privateMemo(old);
+  if (!kept) return text;
+  return text ? `${text.trimEnd()}\n${kept}` : kept;
+}
+
+/** Two memos in one: public parts first, private parts last, so that nothing private becomes public. */
+export function joinMemos(first: string, second: string, heading = ''): string {
+  const open = joinParts(publicMemo(first), publicMemo(second), heading);
+  const hidden = [privateMemo(first), privateMemo(second)].filter(Boolean).join('\n');
+  return [open, hidden].filter(Boolean).join('\n');
+}
+
+function joinParts(first: string, second: string, heading: string): string {
+  if (!second || first === second) return first;
+  const added = heading ? `${heading}\n${second}` : second;
+  return first ? `${first}\n\n${added}` : added;
+}

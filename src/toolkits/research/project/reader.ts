@@ -1,0 +1,241 @@
+import { basename } from 'node:path';
+import { indexText } from '../lib/source-text.ts';
+import {
+  toAnnotation,
+  toAttribute,
+  toAttributeType,
+  toCase,
+  toCategory,
+  toCode,
+  toImageCoding,
+  toJournal,
+  toMediaCoding,
+  toSource,
+} from './rows.ts';
+import type { ProjectSchema } from './schema.ts';
+import { type Cell, numberOf, optionalNumber, type Row, type SqliteFile, textOf } from './sqlite.ts';
+import { type CachedText, TextCache } from './text-cache.ts';
+import type * as project from './types.ts';
+import { locate, locateBlind, settleUnit, unifyLineEnds } from './units.ts';
+
+const SOURCE_COLUMNS =
+  'id, name, mediapath, memo, owner, date, av_text_id, risid, fulltext IS NOT NULL AS has_text, octet_length(fulltext) AS bytes';
+const OWNERS = [
+  'source',
+  'code_name',
+  'code_cat',
+  'code_text',
+  'code_image',
+  'code_av',
+  'annotation',
+  'cases',
+];
+
+/** Reads a project through one connection; inside a transaction it sees what the transaction has done. */
+export class SqliteReader implements project.ProjectReader {
+  protected readonly db: SqliteFile;
+  protected readonly schema: ProjectSchema;
+  readonly #path: string;
+  readonly #cache = new TextCache();
+  #seen = -1;
+
+  constructor(db: SqliteFile, schema: ProjectSchema, path: string) {
+    this.db = db;
+    this.schema = schema;
+    this.#path = path;
+  }
+
+  info(): project.ProjectInfo {
+    const row = this.db.get('SELECT date, memo, about, codername FROM project') ?? {};
+    return {
+      name: basename(this.#path).replace(/\.qda$/i, ''),
+      path: this.#path,
+      version: this.schema.version,
+      memo: textOf(row.memo),
+      date: textOf(row.date),
+      about: textOf(row.about),
+      coderName: textOf(row.codername),
+    };
+  }
+
+  sources(): readonly project.Source[] {
+    return this.db.all(`SELECT ${SOURCE_COLUMNS} FROM source ORDER BY id`).map(toSource);
+  }
+
+  source(id: number): project.Source | undefined {
+    const row = this.db.get(`SELECT ${SOURCE_COLUMNS} FROM source WHERE id = ?`, id);
+    return row && toSource(row);
+  }
+
+  text(sourceId: number): project.SourceText | undefined {
+    return this.cached(sourceId)?.text;
+  }
+
+  categories(): readonly project.Category[] {
+    return this.db.all('SELECT * FROM code_cat ORDER BY catid').map(toCategory);
+  }
+
+  codes(): readonly project.Code[] {
+    return this.db.all('SELECT * FROM code_name ORDER BY cid').map(toCode);
+  }
+
+  code(id: number): project.Code | undefined {
+    const row = this.db.get('SELECT * FROM code_name WHERE cid = ?', id);
+    return row && toCode(row);
+  }
+
+  codingCounts(): ReadonlyMap<number, number> {
+    return this.#counts(
+      `SELECT cid AS id, count(*) AS n FROM
+       (SELECT cid FROM code_text UNION ALL SELECT cid FROM code_image UNION ALL SELECT cid FROM code_av) GROUP BY cid`,
+    );
+  }
+
+  sourceCodingCounts(): ReadonlyMap<number, number> {
+    return this.#counts(
+      `SELECT id, count(*) AS n FROM
+       (SELECT fid AS id FROM code_text UNION ALL SELECT id FROM code_image UNION ALL SELECT id FROM code_av) GROUP BY id`,
+    );
+  }
+
+  codings(filter: project.CodingFilter = {}): readonly project.Coding[] {
+    const wanted: (readonly [string, Cell | undefined])[] = [
+      ['fid', filter.sourceId],
+      ['cid', filter.codeId],
+      ['owner', filter.owner],
+    ];
+    const given = wanted.filter((item): item is readonly [string, Cell] => item[1] !== undefined);
+    const where = given.length ? `WHERE ${given.map(([column]) => `${column} = ?`).join(' AND ')}` : '';
+    const rows = this.db.all(`${CODING} ${where}`, ...given.map(([, value]) => value));
+    return rows
+      .map((row) => this.#toCoding(row))
+      .sort((a, b) => a.sourceId - b.sourceId || a.start - b.start || a.end - b.end || a.id - b.id);
+  }
+
+  coding(id: number): project.Coding | undefined {
+    const row = this.db.get(`${CODING} WHERE ctid = ?`, id);
+    return row && this.#toCoding(row);
+  }
+
+  imageCodings(): readonly project.ImageCoding[] {
+    return this.db.all('SELECT * FROM code_image ORDER BY imid').map(toImageCoding);
+  }
+
+  mediaCodings(): readonly project.MediaCoding[] {
+    return this.db.all('SELECT * FROM code_av ORDER BY avid').map(toMediaCoding);
+  }
+
+  annotations(sourceId?: number): readonly project.Annotation[] {
+    const rows =
+      sourceId === undefined
+        ? this.db.all('SELECT * FROM annotation ORDER BY fid, pos0, anid')
+        : this.db.all('SELECT * FROM annotation WHERE fid = ? ORDER BY pos0, anid', sourceId);
+    return rows.map((row) => toAnnotation(row, this.#blindRange(row)));
+  }
+
+  cases(): readonly project.Case[] {
+    return this.db.all('SELECT * FROM cases ORDER BY caseid').map(toCase);
+  }
+
+  caseTexts(): readonly project.CaseText[] {
+    return this.db.all('SELECT * FROM case_text ORDER BY caseid, fid, pos0, id').map((row) => ({
+      id: numberOf(row.id),
+      caseId: numberOf(row.caseid),
+      sourceId: numberOf(row.fid),
+      ...this.#blindRange(row),
+      memo: textOf(row.memo),
+      owner: textOf(row.owner),
+      date: textOf(row.date),
+    }));
+  }
+
+  attributeTypes(): readonly project.AttributeType[] {
+    return this.db.all('SELECT * FROM attribute_type ORDER BY name').map(toAttributeType);
+  }
+
+  attributes(): readonly project.Attribute[] {
+    return this.db.all('SELECT * FROM attribute ORDER BY attrid').map(toAttribute);
+  }
+
+  journals(): readonly project.Journal[] {
+    return this.db.all('SELECT * FROM journal ORDER BY jid').map(toJournal);
+  }
+
+  coders(): readonly { name: string; visible: boolean }[] {
+    const owners = OWNERS.map((table) => `SELECT owner FROM ${table}`).join(' UNION ');
+    const names = new Map(this.db.all(owners).map((row) => [textOf(row.owner), true]));
+    const listed = this.schema.has('coder_names', 'visibility')
+      ? this.db.all('SELECT name, visibility FROM coder_names')
+      : [];
+    for (const row of listed) names.set(textOf(row.name), numberOf(row.visibility) !== 0);
+    names.delete('');
+    return [...names]
+      .map(([name, visible]) => ({ name, visible }))
+      .sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** A text with its settled unit. Kept until another connection has committed anything. */
+  protected cached(sourceId: number): CachedText | undefined {
+    const version = Number(this.db.pragma('data_version'));
+    if (version !== this.#seen) {
+      this.#cache.clear();
+      this.#seen = version;
+    }
+    const known = this.#cache.get(sourceId);
+    if (known) return known;
+    const row = this.db.get(
+      'SELECT CAST(fulltext AS BLOB) AS body, mediapath, name FROM source WHERE id = ?',
+      sourceId,
+    );
+    if (!row || (row.body === null && !toSource({ ...row, id: sourceId }).hasText)) return undefined;
+    const text = indexText(textOf(row.body));
+    const item = { text, unit: settleUnit(text, this.#evidence(sourceId)) };
+    this.#cache.put(sourceId, item);
+    return item;
+  }
+
+  *#evidence(sourceId: number) {
+    const rows = this.db.all(
+      'SELECT pos0, pos1, CAST(seltext AS BLOB) AS seltext FROM code_text WHERE fid = ?',
+      sourceId,
+    );
+    for (const row of rows) yield { ...rangeOf(row), seltext: textOf(row.seltext) };
+  }
+
+  #toCoding(row: Row): project.Coding {
+    const item = this.cached(numberOf(row.fid));
+    const stored = textOf(row.seltext);
+    const place = item
+      ? locate(item.text, item.unit, rangeOf(row), stored)
+      : { start: numberOf(row.pos0), end: numberOf(row.pos1), anchored: false };
+    return {
+      id: numberOf(row.ctid),
+      codeId: numberOf(row.cid),
+      sourceId: numberOf(row.fid),
+      start: place.start,
+      end: place.end,
+      text: item && place.anchored ? item.text.slice(place.start, place.end) : unifyLineEnds(stored),
+      anchored: place.anchored,
+      owner: textOf(row.owner),
+      date: textOf(row.date),
+      memo: textOf(row.memo),
+      avCodingId: optionalNumber(row.avid),
+      important: numberOf(row.important) > 0,
+    };
+  }
+
+  #blindRange(row: Row): { start: number; end: number } {
+    const item = this.cached(numberOf(row.fid));
+    const { pos0, pos1 } = rangeOf(row);
+    return item ? locateBlind(item.text, item.unit, { pos0, pos1 }) : { start: pos0, end: pos1 };
+  }
+
+  #counts(query: string): ReadonlyMap<number, number> {
+    return new Map(this.db.all(query).map((row) => [numberOf(row.id), numberOf(row.n)]));
+  }
+}
+
+const CODING =
+  'SELECT ctid, cid, fid, CAST(seltext AS BLOB) AS seltext, pos0, pos1, owner, date, memo, avid, important FROM code_text';
+
+const rangeOf = (row: Row) => ({ pos0: numberOf(row.pos0), pos1: numberOf(row.pos1) });

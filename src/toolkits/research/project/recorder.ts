@@ -1,0 +1,109 @@
+import { imageHash, keyOf, quoteName, type RowImage, readImage, restoreCell } from './row-image.ts';
+import type { ProjectSchema } from './schema.ts';
+import type { Cell, SqliteFile } from './sqlite.ts';
+
+/** What undo needs: enough of each changed row to put it back, or to see that somebody else changed it since. */
+export type RowChange =
+  | { readonly kind: 'insert'; readonly table: string; readonly key: string | number; readonly hash: string }
+  | {
+      readonly kind: 'update';
+      readonly table: string;
+      readonly key: string | number;
+      readonly before: RowImage;
+      readonly after: RowImage;
+    }
+  | { readonly kind: 'delete'; readonly table: string; readonly key: string | number; readonly row: RowImage }
+  /** A file added to the project folder, by its path inside it. */
+  | { readonly kind: 'file'; readonly path: string; readonly hash: string };
+
+export type Values = { readonly [column: string]: Cell };
+
+/** Makes single-row changes and writes each down. Columns the project does not have are left out. */
+export class Recorder {
+  readonly changes: RowChange[] = [];
+  readonly #db: SqliteFile;
+  readonly #schema: ProjectSchema;
+
+  constructor(db: SqliteFile, schema: ProjectSchema) {
+    this.#db = db;
+    this.#schema = schema;
+  }
+
+  /** Returns the row's id. */
+  insert(table: string, values: Values): number {
+    const columns = Object.keys(values).filter((column) => this.#schema.has(table, column));
+    const names = columns.map(quoteName).join(', ');
+    const marks = columns.map(() => '?').join(', ');
+    const { lastInsertRowid } = this.#db.run(
+      `INSERT INTO ${table} (${names}) VALUES (${marks})`,
+      ...columns.map((column) => values[column] ?? null),
+    );
+    const natural = values[keyOf(table)];
+    this.noteInsert(table, typeof natural === 'string' ? natural : lastInsertRowid);
+    return lastInsertRowid;
+  }
+
+  update(table: string, key: string | number, values: Values): void {
+    const before = readImage(this.#db, this.#schema, table, key);
+    if (!before) return;
+    const columns = Object.keys(values).filter((column) => this.#schema.has(table, column));
+    if (columns.length === 0) return;
+    const sets = columns.map((column) => `${quoteName(column)} = ?`).join(', ');
+    this.#db.run(
+      `UPDATE ${table} SET ${sets} WHERE ${keyOf(table)} = ?`,
+      ...columns.map((column) => values[column] ?? null),
+      key,
+    );
+    this.#noteUpdate(table, key, before, columns);
+  }
+
+  remove(table: string, key: string | number): void {
+    const row = readImage(this.#db, this.#schema, table, key);
+    if (!row) return;
+    this.#db.run(`DELETE FROM ${table} WHERE ${keyOf(table)} = ?`, key);
+    this.changes.push({ kind: 'delete', table, key, row });
+  }
+
+  /** Puts a removed row back under its old id. */
+  restore(table: string, key: string | number, row: RowImage): void {
+    const columns = Object.keys(row).filter((column) => this.#schema.has(table, column));
+    const cells = columns.map((column) => restoreCell(row[column] ?? null));
+    this.#db.run(
+      `INSERT INTO ${table} (${columns.map(quoteName).join(', ')}) VALUES (${cells.map((cell) => cell.sql).join(', ')})`,
+      ...cells.map((cell) => cell.value),
+    );
+    this.noteInsert(table, key);
+  }
+
+  /** Puts single columns back as they were. */
+  restoreColumns(table: string, key: string | number, cells: RowImage): void {
+    const before = readImage(this.#db, this.#schema, table, key);
+    if (!before) return;
+    const columns = Object.keys(cells);
+    const parts = columns.map((column) => restoreCell(cells[column] ?? null));
+    const sets = columns.map((column, at) => `${quoteName(column)} = ${parts[at]?.sql}`).join(', ');
+    this.#db.run(
+      `UPDATE ${table} SET ${sets} WHERE ${keyOf(table)} = ?`,
+      ...parts.map((part) => part.value),
+      key,
+    );
+    this.#noteUpdate(table, key, before, columns);
+  }
+
+  noteFile(path: string, hash: string): void {
+    this.changes.push({ kind: 'file', path, hash });
+  }
+
+  noteInsert(table: string, key: string | number): void {
+    const image = readImage(this.#db, this.#schema, table, key);
+    if (image) this.changes.push({ kind: 'insert', table, key, hash: imageHash(image) });
+  }
+
+  #noteUpdate(table: string, key: string | number, before: RowImage, columns: readonly string[]): void {
+    const after = readImage(this.#db, this.#schema, table, key);
+    if (!after) return;
+    const pick = (image: RowImage) =>
+      Object.fromEntries(columns.map((column) => [column, image[column] ?? null]));
+    this.changes.push({ kind: 'update', table, key, before: pick(before), after: pick(after) });
+  }
+}

@@ -1,0 +1,237 @@
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ToolFault } from '../../../contract/faults.ts';
+import type { Log } from '../../../contract/ports.ts';
+import { qualcoderDate } from '../lib/dates.ts';
+import { backupIfDue } from './backup.ts';
+import type { ChangeJournal } from './journal.ts';
+import { type LockState, lockHolder, takeLock } from './lock.ts';
+import { SqliteReader } from './reader.ts';
+import { type ProjectSchema, probeSchema } from './schema.ts';
+import { isBusy, SqliteFile } from './sqlite.ts';
+import type { ChangeBy, ProjectStore, ProjectWriter } from './types.ts';
+import { happened, revert } from './undo.ts';
+import { SqliteWriter } from './writer.ts';
+
+export interface StoreOptions {
+  readonly journal: ChangeJournal;
+  /** Where locks of ours are remembered. */
+  readonly stateDir: string;
+  readonly backupsKept: number;
+  readonly log: Log;
+  now(): Date;
+}
+
+const BUSY_TRIES = 50;
+const DATA_FILE = 'data.qda';
+
+/** Opening reads and changes nothing. */
+export function openProject(path: string, options: StoreOptions): SqliteProject {
+  const db = new SqliteFile(join(path, DATA_FILE), { queryOnly: true });
+  try {
+    return new SqliteProject(db, probeSchema(db, path), path, options);
+  } catch (error) {
+    db.close();
+    throw asProjectFault(error, path);
+  }
+}
+
+/** An open project: one connection that only reads, one that changes. */
+export class SqliteProject extends SqliteReader implements ProjectStore {
+  readonly path: string;
+  readonly #options: StoreOptions;
+  readonly #file: string;
+  #turn: Promise<unknown> = Promise.resolve();
+  #foreign = 0;
+  #seenVersion: number;
+
+  constructor(db: SqliteFile, schema: ProjectSchema, path: string, options: StoreOptions) {
+    super(db, schema, path);
+    this.path = path;
+    this.#file = join(path, DATA_FILE);
+    this.#options = options;
+    this.#seenVersion = this.#dataVersion();
+  }
+
+  get journal(): ChangeJournal {
+    return this.#options.journal;
+  }
+
+  /** Grows whenever texts may have changed: another program wrote, or a source of ours came in. */
+  textVersion(): number {
+    const version = this.#dataVersion();
+    if (version !== this.#seenVersion) {
+      this.#seenVersion = version;
+      this.#foreign += 1;
+    }
+    return this.#foreign;
+  }
+
+  lockedBy(): LockState | undefined {
+    return lockHolder(this.path);
+  }
+
+  write<T>(by: ChangeBy, work: (project: ProjectWriter) => T): Promise<T> {
+    return this.#inTurn(() => this.#change(by, work));
+  }
+
+  /** Takes back one change. It is a change itself, so that it can be taken back too. */
+  async undo(changeId: number, by: ChangeBy): Promise<void> {
+    const change = await this.journal.get(changeId);
+    if (!change) throw new ToolFault('not_found', `There is no change ${changeId} of this project.`);
+    if (change.state === 'undone') throw new ToolFault('conflict', `Change ${changeId} was undone already.`);
+    if (change.state !== 'applied') throw new ToolFault('conflict', `Change ${changeId} never happened.`);
+    await this.#inTurn(async () => {
+      await this.#change(by, (writer) => revert(writer.undoWork(), change.rows), changeId);
+      await this.journal.settle(changeId, 'undone');
+    });
+  }
+
+  /** After a crash: confirms what happened and drops what did not. */
+  settleUnfinished(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const change of await this.journal.unsettled()) {
+        const done = happened({ db: this.db, schema: this.schema }, change.rows);
+        if (done === undefined) continue;
+        await this.journal.settle(change.id, done ? 'applied' : 'void');
+        if (done && change.undoes !== undefined) await this.journal.settle(change.undoes, 'undone');
+      }
+    });
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  async #change<T>(by: ChangeBy, work: (project: SqliteWriter) => T, undoes?: number): Promise<T> {
+    const { journal, stateDir, backupsKept, log, now } = this.#options;
+    const lock = await takeLock(this.path, stateDir);
+    try {
+      const at = now();
+      await backupIfDue(this.path, at, backupsKept);
+      const db = new SqliteFile(this.#file, { busyMs: 0 });
+      try {
+        await begin(db);
+        const foreignBefore = this.textVersion();
+        const stamp = qualcoderDate(at);
+        const writer = new SqliteWriter(db, probeSchema(db, this.path), this.path, {
+          owner: by.owner,
+          date: stamp,
+        });
+        let changeId: number | undefined;
+        let result: T;
+        try {
+          result = work(writer);
+          const rows = writer.recorder.changes;
+          if (rows.length > 0) changeId = await journal.prepare({ ...by, at, stamp, undoes, rows });
+          await commit(db);
+        } catch (error) {
+          rollback(db);
+          writer.discardFiles();
+          if (changeId !== undefined) await journal.settle(changeId, 'void').catch(() => undefined);
+          throw asProjectFault(error, this.path);
+        }
+        // Ours was the only write since BEGIN, so texts are what they were unless we added one.
+        this.#seenVersion = this.#dataVersion();
+        const touched = writer.recorder.changes.some((row) => row.kind !== 'file' && row.table === 'source');
+        this.#foreign = foreignBefore + (touched ? 1 : 0);
+        if (changeId !== undefined) {
+          // The change stands whatever happens to this note; looking at the rows settles it later.
+          await journal.settle(changeId, 'applied').catch((error: unknown) => {
+            log.warn('a research change could not be confirmed', { change: changeId, error: String(error) });
+          });
+        }
+        return result;
+      } finally {
+        db.close();
+      }
+    } finally {
+      lock.release();
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#turn.then(work, work);
+    this.#turn = next.catch(() => undefined);
+    return next;
+  }
+
+  #dataVersion(): number {
+    return Number(this.db.pragma('data_version'));
+  }
+}
+
+/** Accepts the folder or the data.qda inside it; says what is wrong with anything else. */
+export function resolveProject(path: string): string {
+  const full = resolve(path);
+  const folder = basename(full) === DATA_FILE ? dirname(full) : full;
+  if (!existsSync(folder)) throw new ToolFault('no_project', `There is no project at ${folder}.`);
+  if (!statSync(folder).isDirectory()) {
+    throw new ToolFault(
+      'validation_error',
+      `${folder} is a single file. A QualCoder project is a folder NAME.qda that holds data.qda.`,
+    );
+  }
+  if (!existsSync(join(folder, DATA_FILE))) {
+    throw new ToolFault('validation_error', `${folder} is not a QualCoder project: it has no data.qda.`);
+  }
+  return folder;
+}
+
+async function begin(db: SqliteFile): Promise<void> {
+  // Spilled pages would lock out our own readers while the change waits for its note in the journal.
+  db.exec('PRAGMA cache_spill = OFF');
+  await retryBusy(() => db.exec('BEGIN IMMEDIATE'));
+}
+
+const commit = (db: SqliteFile) => retryBusy(() => db.exec('COMMIT'));
+
+async function retryBusy(work: () => void): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || attempt >= BUSY_TRIES) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+function rollback(db: SqliteFile): void {
+  try {
+    db.exec('ROLLBACK');
+  } catch {
+    // Already rolled back by SQLite itself; closing the connection ends it in any case.
+  }
+}
+
+function asProjectFault(error: unknown, path: string): unknown {
+  if (error instanceof ToolFault || !(error instanceof Error)) return error;
+  const code = String((error as { code?: unknown }).code ?? '');
+  if (isBusy(error)) {
+    return new ToolFault(
+      'busy',
+      `The project ${path} is being written by another program; nothing was changed.`,
+      { cause: error },
+    );
+  }
+  if (/SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(error.message)) {
+    return new ToolFault(
+      'db_error',
+      `The file data.qda of ${path} is damaged or not a database. Its backups are the folders beside it named _BKUP_.`,
+      {
+        cause: error,
+        retryable: false,
+      },
+    );
+  }
+  return code.startsWith('SQLITE')
+    ? new ToolFault(
+        'db_error',
+        `The project ${path} could not be read or written (${code}); nothing was changed.`,
+        { cause: error },
+      )
+    : error;
+}
