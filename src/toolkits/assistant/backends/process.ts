@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+export interface ProcessOptions {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Written to standard input, which is then closed. */
+  readonly input: string | undefined;
+  readonly maxOutputBytes: number;
+  readonly signal: AbortSignal;
+  /** Called with the number of bytes read so far. */
+  onOutput?(bytes: number): void;
+}
+
+export interface ProcessResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number | null;
+  readonly killedBy: string | null;
+  readonly truncated: boolean;
+}
+
+const STDERR_BYTES = 16_384;
+const GRACE_MS = 2_000;
+
+/**
+ * Runs a program without a shell, in a process group of its own, so that what it started ends with it. Rejects when it
+ * cannot be started or the signal fires.
+ */
+export function runProcess(options: ProcessOptions): Promise<ProcessResult> {
+  const [program, ...args] = options.argv;
+  if (program === undefined) return Promise.reject(new Error('The command is empty.'));
+  options.signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: options.cwd,
+      env: { ...options.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      shell: false,
+      windowsHide: true,
+    });
+    const stdout = new CappedText(options.maxOutputBytes);
+    const stderr = new CappedText(STDERR_BYTES);
+    const stop = () => killGroup(child);
+    options.signal.addEventListener('abort', stop, { once: true });
+
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout.add(chunk);
+      options.onOutput?.(stdout.seen);
+    });
+    child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk));
+    // A program that does not read its input closes the pipe; that is no failure.
+    child.stdin.on('error', () => {});
+    child.stdin.end(options.input ?? '');
+
+    child.once('error', (error) => {
+      options.signal.removeEventListener('abort', stop);
+      reject(error);
+    });
+    child.once('close', (exitCode, killedBy) => {
+      options.signal.removeEventListener('abort', stop);
+      if (options.signal.aborted) reject(options.signal.reason);
+      else
+        resolve({
+          stdout: stdout.text,
+          stderr: stderr.text,
+          exitCode,
+          killedBy,
+          truncated: stdout.truncated,
+        });
+    });
+  });
+}
+
+function killGroup(child: ChildProcess): void {
+  sendToGroup(child, 'SIGTERM');
+  // The group may outlive its leader, so the second signal does not ask whether the leader is gone.
+  setTimeout(() => sendToGroup(child, 'SIGKILL'), GRACE_MS).unref();
+}
+
+function sendToGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill(signal);
+    else process.kill(-child.pid, signal);
+  } catch {
+    // Already gone.
+  }
+}
+
+/** Keeps the beginning; what comes after the limit is read, so that the program does not block, and dropped. */
+class CappedText {
+  readonly #limit: number;
+  readonly #chunks: Buffer[] = [];
+  #kept = 0;
+  seen = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(chunk: Buffer): void {
+    this.seen += chunk.length;
+    const room = this.#limit - this.#kept;
+    if (room <= 0) return;
+    const part = chunk.subarray(0, room);
+    this.#chunks.push(part);
+    this.#kept += part.length;
+  }
+
+  get truncated(): boolean {
+    return this.seen > this.#kept;
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+}

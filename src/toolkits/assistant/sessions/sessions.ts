@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { Kysely, Selectable } from 'kysely';
+import type { AssistantTables, SessionsTable } from './tables.ts';
+
+export type Session = Selectable<SessionsTable>;
+
+export interface TurnTotals {
+  readonly model: string | undefined;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly contextTokens: number;
+  readonly windowTokens: number;
+  readonly costUsd: number;
+  readonly aborted: boolean;
+}
+
+/** Conversations by caller and key. A key of one caller says nothing about the same key of another. */
+export class Sessions {
+  readonly #db: Kysely<AssistantTables>;
+  readonly #now: () => Date;
+
+  constructor(db: Kysely<AssistantTables>, now: () => Date) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  async open(scope: string, key: string): Promise<Session> {
+    const at = this.#now().toISOString();
+    await this.#db
+      .insertInto('assistant_sessions')
+      .values({
+        id: randomUUID(),
+        scope,
+        key,
+        created_at: at,
+        updated_at: at,
+        model: null,
+        input_tokens: 0,
+        output_tokens: 0,
+        context_tokens: 0,
+        window_tokens: 0,
+        cost_usd: 0,
+        turns: 0,
+        compactions: 0,
+        aborted_last_run: 0,
+      })
+      .onConflict((conflict) => conflict.columns(['scope', 'key']).doNothing())
+      .execute();
+    return this.#db
+      .selectFrom('assistant_sessions')
+      .selectAll()
+      .where('scope', '=', scope)
+      .where('key', '=', key)
+      .executeTakeFirstOrThrow();
+  }
+
+  get(id: string): Promise<Session | undefined> {
+    return this.#db.selectFrom('assistant_sessions').selectAll().where('id', '=', id).executeTakeFirst();
+  }
+
+  list(options: { activeSince?: Date; limit?: number; offset?: number } = {}): Promise<Session[]> {
+    let query = this.#db
+      .selectFrom('assistant_sessions')
+      .selectAll()
+      .orderBy('updated_at', 'desc')
+      .orderBy('id');
+    if (options.activeSince) query = query.where('updated_at', '>=', options.activeSince.toISOString());
+    if (options.limit !== undefined) query = query.limit(options.limit).offset(options.offset ?? 0);
+    return query.execute();
+  }
+
+  async count(activeSince?: Date): Promise<number> {
+    let query = this.#db.selectFrom('assistant_sessions').select((eb) => eb.fn.countAll<number>().as('n'));
+    if (activeSince) query = query.where('updated_at', '>=', activeSince.toISOString());
+    return Number((await query.executeTakeFirstOrThrow()).n);
+  }
+
+  /** Adds what a finished turn used. */
+  async addTurn(id: string, turn: TurnTotals): Promise<void> {
+    await this.#db
+      .updateTable('assistant_sessions')
+      .set((eb) => ({
+        updated_at: this.#now().toISOString(),
+        ...(turn.model === undefined ? {} : { model: turn.model }),
+        ...(turn.contextTokens > 0 ? { context_tokens: turn.contextTokens } : {}),
+        window_tokens: turn.windowTokens,
+        input_tokens: eb('input_tokens', '+', turn.inputTokens),
+        output_tokens: eb('output_tokens', '+', turn.outputTokens),
+        cost_usd: eb('cost_usd', '+', turn.costUsd),
+        turns: eb('turns', '+', turn.aborted ? 0 : 1),
+        aborted_last_run: turn.aborted ? 1 : 0,
+      }))
+      .where('id', '=', id)
+      .execute();
+  }
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { ToolFault } from '../../../contract/faults.ts';
+import { samePrincipal } from '../../../contract/principal.ts';
+import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { answerSchema } from '../runtime/answer.ts';
+import { faultFromJson } from '../runtime/faults.ts';
+import { ASSISTANT } from '../runtime/tools.ts';
+import { defineAssistantTool } from '../services.ts';
+import { checkKey } from '../sessions/keys.ts';
+
+const HOUR_MS = 3_600_000;
+
+export const orderClawdbot = defineAssistantTool({
+  name: 'order_clawdbot',
+  title: 'Order Clawdbot',
+  summary:
+    'Send a message to Clawdbot and receive a response. The message will be processed as if typed by a user.',
+  effect: 'change',
+  reach: 'network',
+  category: 'assistant',
+  profiles: CHANGE_PROFILES,
+  faults: [
+    'assistant_not_configured',
+    'assistant_auth',
+    'assistant_rate_limited',
+    'assistant_context_overflow',
+    'assistant_refused',
+    'assistant_limit',
+    'assistant_error',
+  ],
+  requires: { llm: true, db: true },
+  privateArgs: ['message', 'sessionKey'],
+  // Longer than any configured waiting and working time together: those end an order with their own words.
+  deadlineMs: 4 * HOUR_MS,
+  input: z.object({
+    message: z.string().describe('The message to send to Clawdbot'),
+    sessionKey: z.string().optional().describe('Optional session key for conversation continuity'),
+  }),
+  output: z.object({
+    text: z.string().describe('The response.'),
+    sessionKey: z.string().describe('Send it again to go on with this conversation.'),
+    model: z.string().describe('Which model or command answered.'),
+    steps: z.number().int(),
+    usage: z.object({
+      inputTokens: z.number().int(),
+      outputTokens: z.number().int(),
+      costUsd: z.number().nullable().describe('Null where no price is configured.'),
+    }),
+    pendingApprovals: z
+      .array(z.object({ approvalId: z.number().int(), tool: z.string(), reason: z.string() }))
+      .describe('Calls of the assistant that wait for a person; they have not happened.'),
+    notices: z.array(z.string()).describe('What the caller should know about this answer.'),
+    storedAt: z
+      .string()
+      .nullable()
+      .describe('When the answer was made, if an earlier equal call had timed out.'),
+  }),
+
+  describeApproval: ({ message, sessionKey }) =>
+    `Send the assistant a message of ${message.length} characters${sessionKey === undefined ? ' in a conversation of its own' : ' in an existing or named conversation'}?`,
+  risks: () => ['The assistant may use every tool that its configuration and the policy leave open to it.'],
+
+  check({ message, sessionKey }) {
+    if (message.trim() === '') {
+      throw new ToolFault('invalid_input', 'message is empty. Write what the assistant should do.');
+    }
+    if (sessionKey !== undefined) checkKey(sessionKey);
+  },
+
+  async run({ message, sessionKey }, context) {
+    const { services, principal, callId, signal } = context;
+    if (samePrincipal(principal, ASSISTANT)) {
+      throw new ToolFault('not_allowed', 'The assistant cannot send orders to itself.');
+    }
+    const progress = (text: string) => context.progress(text);
+    const delivery = await services.orders.place({
+      message,
+      sessionKey,
+      principal,
+      callId,
+      signal,
+      progress,
+    });
+    const { answer, session } = delivery;
+    const files = await services.readFiles(answer);
+    for (const part of files.parts) context.attach(part);
+    const notices = [...delivery.notices, ...answer.notices, ...files.notices];
+    // Clients that show only text must see these too; the response itself stays as the assistant wrote it.
+    for (const notice of notices) context.attach({ type: 'text', text: `Note: ${notice}` });
+    context.note({ sessionKey: session.key });
+    return {
+      text: answer.text,
+      sessionKey: session.key,
+      model: answer.model,
+      steps: answer.steps,
+      usage: { inputTokens: answer.inputTokens, outputTokens: answer.outputTokens, costUsd: answer.costUsd },
+      pendingApprovals: answer.pending,
+      notices,
+      storedAt: delivery.storedAt ?? null,
+    };
+  },
+
+  /** The order's own row says how far it came; each tool it used has evidence of its own. */
+  async reconcile(_, { services, callId }) {
+    const run = await services.runs.byCall(callId);
+    if (!run || (run.state === 'queued' && run.started === 0)) return { settled: 'not_done' };
+    if (run.state === 'done') {
+      const { text } = answerSchema.parse(JSON.parse(run.answer ?? '{}'));
+      return { settled: 'done', data: { text } };
+    }
+    if (run.state === 'running' || run.state === 'queued') {
+      return {
+        settled: 'unknown',
+        why: 'The assistant is still working on it, or its process has just died.',
+      };
+    }
+    if (run.state === 'failed' && faultFromJson(run.fault).effect !== 'none') {
+      return {
+        settled: 'unknown',
+        why: 'The command-line agent failed; what it had done by then is not known.',
+      };
+    }
+    return { settled: 'not_done' };
+  },
+});
