@@ -138,7 +138,7 @@ export interface XApi {
    * path needs the own user's id (`user_id` of like, follow, bookmarks, …) it may be left out or be `me`.
    */
   request(endpoint: EndpointId, params: JsonObject, options?: RequestOptions): Promise<XReply>;
-  /** A universal request behind all guards; refused with `validation_error` before anything is sent. */
+  /** A universal request behind all guards; refused with `invalid_input` before anything is sent. */
   raw(request: RawRequest, options?: RequestOptions): Promise<RawReply>;
   /** Checks a universal request without sending it: the URL it would go to. */
   checkRaw(request: RawRequest): { readonly url: string; readonly family: string };

@@ -5,7 +5,7 @@ import type { XClientTables } from './tables.ts';
 
 /** The fields of `[x_api]` the client reads. */
 export interface XApiSettings {
-  /** Unset: X when `auth x` has run, else the sandbox. */
+  /** Empty: X when `auth x` has run, else the sandbox. */
   readonly provider_backend?: '' | 'x_api' | 'scraper' | 'sandbox';
   readonly client_id?: string;
   readonly client_secret?: string;
@@ -17,9 +17,11 @@ export interface XApiSettings {
   readonly access_token?: string;
   readonly access_token_secret?: string;
   readonly scraper_allow_mutations?: boolean;
-  /** Cookies of a signed-in browser (`auth_token`, `ct0`), for scraper reads that X hides from guests. */
-  readonly scraper_auth_token?: string;
-  readonly scraper_ct0?: string;
+  /** Cookie header of a signed-in browser, for scraper reads that X hides from guests. */
+  readonly scraper_cookies?: string;
+  readonly api_base_url?: string;
+  readonly ads_base_url?: string;
+  readonly request_timeout_seconds?: number;
 }
 
 export interface ConnectOptions {
@@ -29,11 +31,11 @@ export interface ConnectOptions {
   readonly leases: LeasePort;
   readonly log: Log;
   now(): Date;
-  /** Absent where the host offers no sandbox. */
+  /** Starts the sandbox; called on the first request that needs it. Absent where the host offers none. */
   sandbox?(): Promise<RunningSandbox>;
   /** Tests replace waiting and chance. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random?: () => number;
-  /** Tests point the hosts elsewhere: `{ 'api.x.com': 'http://127.0.0.1:1234' }`. */
-  readonly origins?: Readonly<Record<string, string>>;
+  /** Tests replace the network the scraper uses. */
+  readonly scraperFetch?: typeof fetch;
 }

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { ToolFault } from '../../../contract/faults.ts';
+import { faultOf, networkFault } from '../client/faults.ts';
+import { type Answer, NoAnswer, send } from '../client/send.ts';
+import { API_HOST } from '../endpoints/endpoint.ts';
+import type { Tokens } from './token-file.ts';
+
+export interface OAuthApp {
+  readonly clientId: string;
+  /** Confidential apps prove themselves with it; public ones have none. */
+  readonly clientSecret?: string;
+  /** `https://api.x.com`, or the sandbox. */
+  readonly origin: string;
+  now(): Date;
+}
+
+const grantSchema = z.object({
+  access_token: z.string().min(1),
+  refresh_token: z.string().min(1).optional(),
+  expires_in: z.number().positive().default(7200),
+  scope: z.string().default(''),
+});
+
+/** Turns the code of a finished sign-in into tokens. */
+export async function exchangeCode(
+  app: OAuthApp,
+  grant: { readonly code: string; readonly verifier: string; readonly redirectUri: string },
+  signal?: AbortSignal,
+): Promise<Tokens> {
+  const answer = await post(
+    app,
+    [
+      ['grant_type', 'authorization_code'],
+      ['code', grant.code],
+      ['redirect_uri', grant.redirectUri],
+      ['code_verifier', grant.verifier],
+    ],
+    signal,
+  );
+  const now = app.now();
+  return { ...toTokens(app, answer, now), authorized_at: now.toISOString() };
+}
+
+/** A refresh token works once; the caller holds the lease. */
+export async function refreshTokens(app: OAuthApp, tokens: Tokens, signal?: AbortSignal): Promise<Tokens> {
+  const answer = await post(
+    app,
+    [
+      ['grant_type', 'refresh_token'],
+      ['refresh_token', tokens.refresh_token ?? ''],
+    ],
+    signal,
+  );
+  const next = toTokens(app, answer, app.now());
+  return {
+    ...tokens,
+    ...next,
+    refresh_token: next.refresh_token ?? tokens.refresh_token,
+    scopes: next.scopes.length > 0 ? next.scopes : tokens.scopes,
+  };
+}
+
+async function post(app: OAuthApp, pairs: [string, string][], signal?: AbortSignal): Promise<Answer> {
+  const secret = app.clientSecret;
+  const answer = await ask(
+    app.origin,
+    '/2/oauth2/token',
+    secret ? pairs : [...pairs, ['client_id', app.clientId]],
+    secret ? { authorization: basic(app.clientId, secret) } : {},
+    signal,
+  );
+  if (answer.status < 300) return answer;
+  if (answer.status === 400 || answer.status === 401) {
+    throw new ToolFault(
+      'x_auth_expired',
+      'X did not accept the sign-in (the code or refresh token is used up, or the app is not the one that signed in); run `countersign auth x`',
+      {
+        cause: { status: answer.status, body: answer.json },
+      },
+    );
+  }
+  throw faultOf(answer, { change: false, now: app.now() });
+}
+
+const basic = (name: string, secret: string): string =>
+  `Basic ${Buffer.from(`${encodeURIComponent(name)}:${encodeURIComponent(secret)}`).toString('base64')}`;
+
+async function ask(
+  origin: string,
+  path: string,
+  pairs: readonly (readonly [string, string])[],
+  headers: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  try {
+    return await send(
+      { method: 'POST', host: API_HOST, path, query: [], body: { type: 'form', pairs } },
+      { origin, headers, timeoutMs: 30_000, ...(signal ? { signal } : {}) },
+    );
+  } catch (error) {
+    if (error instanceof NoAnswer) throw networkFault(error.cause, { change: false, sent: error.sent });
+    throw error;
+  }
+}
+
+function toTokens(app: OAuthApp, answer: Answer, now: Date): Omit<Tokens, 'authorized_at'> {
+  const grant = grantSchema.safeParse(answer.json);
+  if (!grant.success)
+    throw new ToolFault('x_api_error', 'X answered the token request with something else than tokens', {
+      retryable: false,
+    });
+  const { access_token, refresh_token, expires_in, scope } = grant.data;
+  return {
+    access_token,
+    ...(refresh_token ? { refresh_token } : {}),
+    expires_at: new Date(now.getTime() + expires_in * 1000).toISOString(),
+    scopes: scope.split(' ').filter(Boolean),
+    client_id: app.clientId,
+  };
+}
+
+/** The app's own token, for endpoints that take no user. */
+export async function exchangeAppToken(
+  app: { readonly key: string; readonly secret: string; readonly origin: string; now(): Date },
+  signal?: AbortSignal,
+): Promise<string> {
+  const answer = await ask(
+    app.origin,
+    '/oauth2/token',
+    [['grant_type', 'client_credentials']],
+    {
+      authorization: basic(app.key, app.secret),
+    },
+    signal,
+  );
+  const grant = z.object({ access_token: z.string().min(1) }).safeParse(answer.json);
+  if (answer.status < 300 && grant.success) return grant.data.access_token;
+  throw faultOf(answer.status < 300 ? { ...answer, status: 401 } : answer, { change: false, now: app.now() });
+}

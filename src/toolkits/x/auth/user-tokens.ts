@@ -1,0 +1,106 @@
+import { ToolFault } from '../../../contract/faults.ts';
+import type { LeasePort } from '../../../contract/ports.ts';
+import type { TokenFile, Tokens } from './token-file.ts';
+
+export interface RefreshPorts {
+  readonly file: TokenFile;
+  readonly leases: LeasePort;
+  refresh(tokens: Tokens, signal?: AbortSignal): Promise<Tokens>;
+  now(): Date;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+const LEASE = 'x-token-refresh';
+const LEASE_MS = 60_000;
+/** Refreshing early leaves time for a slow call to finish with the old token. */
+const EARLY_MS = 300_000;
+const POLL_MS = 200;
+const PATIENCE_MS = 45_000;
+
+/**
+ * Gives a token that is good for the next minutes. A refresh token works once, so of all processes on this data
+ * directory one refreshes while the others wait and read what it wrote.
+ */
+export class UserTokens {
+  readonly #ports: RefreshPorts;
+  #running: Promise<Tokens> | undefined;
+
+  constructor(ports: RefreshPorts) {
+    this.#ports = ports;
+  }
+
+  async current(signal?: AbortSignal): Promise<Tokens | undefined> {
+    const tokens = await this.#ports.file.read();
+    if (!tokens || this.#isGood(tokens)) return tokens;
+    if (!tokens.refresh_token) {
+      if (Date.parse(tokens.expires_at) > this.#ports.now().getTime()) return tokens;
+      throw new ToolFault(
+        'x_auth_expired',
+        'The sign-in to X has run out and cannot be renewed; run `countersign auth x`',
+      );
+    }
+    return this.#renew(tokens, signal);
+  }
+
+  /** X refused this token although it looked good: someone revoked it, or another process replaced it. */
+  async replace(refused: Tokens, signal?: AbortSignal): Promise<Tokens | undefined> {
+    const tokens = await this.#ports.file.read();
+    if (!tokens) return undefined;
+    if (tokens.access_token !== refused.access_token) return tokens;
+    return tokens.refresh_token ? this.#renew(tokens, signal) : undefined;
+  }
+
+  #isGood(tokens: Tokens): boolean {
+    return Date.parse(tokens.expires_at) - this.#ports.now().getTime() > EARLY_MS;
+  }
+
+  /** Calls of one process share one refresh; the lease only keeps other processes away. */
+  #renew(stale: Tokens, signal?: AbortSignal): Promise<Tokens> {
+    this.#running ??= this.#renewOnce(stale).finally(() => {
+      this.#running = undefined;
+    });
+    return abortable(this.#running, signal);
+  }
+
+  async #renewOnce(stale: Tokens): Promise<Tokens> {
+    const { file, leases, sleep, now, refresh } = this.#ports;
+    const giveUpAt = now().getTime() + PATIENCE_MS;
+    for (let waited = 0; ; waited += POLL_MS) {
+      if (await leases.acquire(LEASE, LEASE_MS)) break;
+      await sleep(POLL_MS);
+      const latest = await file.read();
+      if (latest && latest.access_token !== stale.access_token) return latest;
+      if (waited >= PATIENCE_MS || now().getTime() > giveUpAt) {
+        throw new ToolFault(
+          'x_network_error',
+          'Another process has been refreshing the X token for too long; try again',
+        );
+      }
+    }
+    try {
+      const latest = await file.read();
+      if (latest && latest.access_token !== stale.access_token) return latest;
+      const fresh = await refresh(latest ?? stale);
+      await file.write(fresh);
+      return fresh;
+    } catch (error) {
+      // The old token still works for a while: an outage of the token endpoint need not stop the account.
+      const usable = Date.parse(stale.expires_at) > now().getTime();
+      if (usable && error instanceof ToolFault && error.retryable) return stale;
+      throw error;
+    } finally {
+      await leases.release(LEASE);
+    }
+  }
+}
+
+function abortable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const stop = () =>
+      reject(new ToolFault('cancelled', 'The call was cancelled while the X token was refreshed'));
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,219 @@
+import type { Scraper } from '@the-convocation/twitter-scraper';
+import { ToolFault } from '../../../contract/faults.ts';
+import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import { buildRequest, ParamError } from '../endpoints/build.ts';
+import type { EndpointId } from '../endpoints/ids.ts';
+import { ENDPOINTS } from '../endpoints/table.ts';
+import type {
+  AccessInfo,
+  OwnUser,
+  ProviderInfo,
+  RateLimitRow,
+  RawReply,
+  RawRequest,
+  RequestOptions,
+  UploadedMedia,
+  UsageRow,
+  XApi,
+  XReply,
+} from './api.ts';
+import { faultOf, networkFault } from './faults.ts';
+import type { ConnectOptions } from './options.ts';
+import { scraperInfo } from './provider-info.ts';
+import { guardRaw } from './raw-guard.ts';
+import { SCRAPER_READS } from './scraper-reads.ts';
+import { ExchangeStore } from './store.ts';
+
+/** Reads X as a browser does. No credentials of the API, no changes, and X may stop it at any time. */
+export class ScraperApi implements XApi {
+  readonly provider: ProviderInfo;
+  readonly #options: ConnectOptions;
+  readonly #store: ExchangeStore;
+  #scraper: Promise<Scraper> | undefined;
+
+  constructor(options: ConnectOptions) {
+    this.provider = scraperInfo(options.settings.scraper_allow_mutations === true);
+    this.#options = options;
+    this.#store = new ExchangeStore(options.db, 'scraper');
+  }
+
+  async request(id: EndpointId, params: JsonObject, options: RequestOptions = {}): Promise<XReply> {
+    const endpoint = ENDPOINTS[id];
+    if (endpoint.effect !== 'read') throw this.#noChange(`${endpoint.method} ${endpoint.path}`);
+    const read = SCRAPER_READS[id];
+    if (!read)
+      throw new ToolFault(
+        'x_forbidden',
+        `The scraper cannot read ${endpoint.path}; use provider_backend = "x_api"`,
+      );
+    check(id, params);
+    const scraper = await this.#open();
+    try {
+      const json = await stoppable(read(scraper, params), options.signal);
+      await this.#record(id, true, Array.isArray(json.data) ? json.data.length : 1);
+      return { status: 200, json, headers: {}, rateLimit: undefined, retries: 0 };
+    } catch (error) {
+      await this.#record(id, false, 0);
+      throw await this.#faultOf(error, id);
+    }
+  }
+
+  async raw(request: RawRequest): Promise<RawReply> {
+    guardRaw(request);
+    if (request.method !== 'GET') throw this.#noChange(`${request.method} ${request.endpoint}`);
+    throw new ToolFault('x_forbidden', 'Universal requests need the X API; use provider_backend = "x_api"');
+  }
+
+  checkRaw(request: RawRequest): { readonly url: string; readonly family: string } {
+    const { url, family } = guardRaw(request);
+    return { url, family };
+  }
+
+  async uploadMedia(): Promise<UploadedMedia> {
+    throw this.#noChange('uploading media');
+  }
+
+  async me(): Promise<OwnUser> {
+    throw new ToolFault(
+      'x_forbidden',
+      'The scraper does not know whose account this is; use provider_backend = "x_api"',
+    );
+  }
+
+  async access(): Promise<AccessInfo> {
+    const signedIn = this.#options.settings.scraper_cookies !== undefined;
+    return {
+      tier: 'Unknown',
+      can_reply: false,
+      can_post: false,
+      can_search: signedIn,
+      can_read_mentions: false,
+      can_use_ads: false,
+      can_use_app_only: false,
+      granted_scopes: [],
+      missing_scopes: [],
+      token_expires_at: undefined,
+    };
+  }
+
+  async rateLimits(): Promise<readonly RateLimitRow[]> {
+    return [];
+  }
+
+  usage(since: Date): Promise<readonly UsageRow[]> {
+    return this.#store.usage(since);
+  }
+
+  async close(): Promise<void> {}
+
+  #noChange(what: string): ToolFault {
+    if (this.#options.settings.scraper_allow_mutations !== true) {
+      return new ToolFault(
+        'scraper_mutation_blocked',
+        `The scraper backend is read-only: ${what} was not sent`,
+      );
+    }
+    return new ToolFault(
+      'x_api_error',
+      `The scraper library cannot do ${what}; use provider_backend = "x_api"`,
+      {
+        retryable: false,
+      },
+    );
+  }
+
+  #open(): Promise<Scraper> {
+    this.#scraper ??= this.#start();
+    return this.#scraper;
+  }
+
+  async #start(): Promise<Scraper> {
+    const { Scraper, ErrorRateLimitStrategy } = await import('@the-convocation/twitter-scraper');
+    const { scraperFetch, settings } = this.#options;
+    const scraper = new Scraper({
+      rateLimitStrategy: new ErrorRateLimitStrategy(),
+      ...(scraperFetch ? { fetch: scraperFetch } : {}),
+    });
+    const cookies = (settings.scraper_cookies ?? '').split(';').map((cookie) => cookie.trim());
+    await scraper.setCookies(
+      cookies
+        .filter((cookie) => cookie.includes('='))
+        .map((cookie) => `${cookie}; Domain=.x.com; Path=/; Secure`),
+    );
+    return scraper;
+  }
+
+  async #record(id: EndpointId, ok: boolean, items: number): Promise<void> {
+    try {
+      await this.#store.record({
+        endpoint: id,
+        method: 'GET',
+        auth: 'scraper',
+        ok,
+        items,
+        costMicros: 0,
+        rateLimit: undefined,
+        at: this.#options.now(),
+      });
+    } catch (error) {
+      this.#options.log.warn('x usage could not be recorded', { endpoint: id, error: String(error) });
+    }
+  }
+
+  async #faultOf(error: unknown, id: EndpointId): Promise<ToolFault> {
+    if (error instanceof ToolFault) return error;
+    const { ApiError, AuthenticationError } = await import('@the-convocation/twitter-scraper');
+    if (error instanceof ApiError) {
+      const { response } = error;
+      return faultOf(
+        {
+          status: response.status,
+          json: isJson(error.data) ? error.data : undefined,
+          headers: Object.fromEntries(
+            [...response.headers].filter(([name]) => name.startsWith('x-rate-limit')),
+          ),
+        },
+        { endpoint: ENDPOINTS[id], change: false, now: this.#options.now() },
+      );
+    }
+    if (error instanceof AuthenticationError) {
+      return new ToolFault(
+        'x_auth_expired',
+        'X shows this to signed-in browsers only; set x_api.scraper_cookies',
+        { cause: error },
+      );
+    }
+    if (error instanceof TypeError && error.cause !== undefined)
+      return networkFault(error, { change: false, sent: true });
+    const message = error instanceof Error ? error.message.slice(0, 200) : 'unknown reason';
+    if (/not found|does not exist/i.test(message))
+      return new ToolFault('not_found', `X shows no such item: "${message}"`, { cause: error });
+    return new ToolFault('x_api_error', `The scraper could not read X: "${message}"`, {
+      cause: error,
+      retryable: false,
+    });
+  }
+}
+
+/** The same checks as for the API, so that a bad id never reaches X. */
+function check(id: EndpointId, params: JsonObject): void {
+  try {
+    buildRequest(ENDPOINTS[id], params);
+  } catch (error) {
+    if (error instanceof ParamError)
+      throw new ToolFault('validation_error', error.message, { detail: { field: error.param } });
+    throw error;
+  }
+}
+
+function stoppable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return work;
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = () => reject(new ToolFault('cancelled', 'The call was stopped before X answered'));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  return Promise.race([work, stopped]);
+}
+
+const isJson = (value: unknown): value is JsonValue => typeof value === 'object' && value !== null;
