@@ -1,0 +1,111 @@
+import { parse } from 'smol-toml';
+import { z } from 'zod';
+import type { JsonObject } from '../../contract/json.ts';
+import { ACTIONS, type Action } from '../../contract/policy.ts';
+import type { Principal } from '../../contract/principal.ts';
+import type { Parsed } from '../../contract/schema.ts';
+import { closest } from '../../lib/closest.ts';
+import type { Decision, Policy, PolicySubject } from './types.ts';
+
+const isoTime = z.iso.datetime({ offset: true, error: 'must be a time like 2026-03-02T10:00:00Z' });
+
+const policyCase = z
+  .object({
+    name: z.string().min(1).optional(),
+    tool: z.string().min(1),
+    args: z.record(z.string(), z.json()).default({}),
+    principal: z
+      .string()
+      .regex(/^(agent|person|system):.+$/, 'must be like agent:local')
+      .default('agent:local'),
+    now: z.union([z.date(), isoTime.transform((text) => new Date(text))]).optional(),
+    dry_run: z.boolean().default(false),
+    paused: z.boolean().default(false),
+    expect: z.enum(ACTIONS),
+    rule: z.string().min(1).optional(),
+  })
+  .strict();
+export type PolicyCase = z.output<typeof policyCase>;
+
+export interface CaseResult {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly expected: Action;
+  /** Undefined when the case could not be judged at all. */
+  readonly decision: Decision | undefined;
+  /** Why it did not pass. */
+  readonly problem: string | undefined;
+}
+
+/** Reads a table of expected decisions: `[[cases]]` in TOML, or `{ "cases": […] }` in JSON. */
+export function parseCases(text: string, source: string): readonly PolicyCase[] {
+  const table: unknown = source.endsWith('.json') ? JSON.parse(text) : parse(text);
+  const result = z
+    .object({ cases: z.array(policyCase).min(1) })
+    .strict()
+    .safeParse(table);
+  if (result.success) return result.data.cases;
+  const problems = result.error.issues.map(
+    ({ path, message }) => `${source}: ${path.map(String).join('.')}: ${message}`,
+  );
+  throw new Error(problems.join('\n'));
+}
+
+export interface CaseOptions {
+  /** The tool's own check, which also fills in defaults; the pipeline does the same before it asks policy. */
+  readonly validate?: (tool: PolicySubject, args: JsonObject) => Parsed<JsonObject>;
+  readonly now: Date;
+  readonly toolNames: readonly string[];
+}
+
+/** Asks the policy each question; nothing is run or counted. */
+export const runCases = (
+  policy: Policy,
+  cases: readonly PolicyCase[],
+  options: CaseOptions,
+): readonly CaseResult[] => cases.map((one, index) => runCase(policy, one, index, options));
+
+function runCase(policy: Policy, one: PolicyCase, index: number, options: CaseOptions): CaseResult {
+  const name = one.name ?? `${index + 1}: ${one.tool}`;
+  const fail = (problem: string, decision?: Decision): CaseResult => ({
+    name,
+    passed: false,
+    expected: one.expect,
+    decision,
+    problem,
+  });
+  const subject = policy.find(one.tool);
+  if (!subject) {
+    const meant = closest(one.tool, options.toolNames);
+    return fail(`unknown tool '${one.tool}'${meant === undefined ? '' : `; did you mean '${meant}'?`}`);
+  }
+  const args = options.validate?.(subject, one.args) ?? { ok: true, value: one.args };
+  if (!args.ok) {
+    return fail(
+      `wrong arguments: ${args.issues.map(({ path, message }) => `${path} ${message}`).join('; ')}`,
+    );
+  }
+  const decision = policy.decide({
+    subject,
+    args: args.value,
+    principal: principalOf(one.principal),
+    now: one.now ?? options.now,
+    dryRunRequested: one.dry_run,
+    paused: one.paused,
+  });
+  if (decision.action !== one.expect) {
+    return fail(
+      `expected ${one.expect}, got ${decision.action} by ${decision.rule} (${decision.reason})`,
+      decision,
+    );
+  }
+  if (one.rule !== undefined && decision.rule !== one.rule) {
+    return fail(`expected rule ${one.rule}, but ${decision.rule} decided`, decision);
+  }
+  return { name, passed: true, expected: one.expect, decision, problem: undefined };
+}
+
+function principalOf(name: string): Principal {
+  const colon = name.indexOf(':');
+  return { kind: name.slice(0, colon) as Principal['kind'], id: name.slice(colon + 1) };
+}

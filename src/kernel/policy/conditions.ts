@@ -1,0 +1,121 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import { closest } from '../../lib/closest.ts';
+import { findAccesses } from './cel-access.ts';
+import { type CelType, celType, fieldsAt, isAlwaysThere, mergeTypes } from './cel-types.ts';
+import type { PolicySubject } from './types.ts';
+
+/** What a condition sees. `principal.label` is left out: what a client calls itself decides nothing. */
+export interface ConditionInput {
+  readonly args: unknown;
+  readonly tool: {
+    readonly name: string;
+    readonly toolkit: string;
+    readonly category: string;
+    readonly effect: string;
+  };
+  readonly principal: { readonly kind: string; readonly id: string; readonly name: string };
+  readonly now: Date;
+}
+
+/** Throws when it cannot tell, which denies the call. */
+export type Condition = (input: ConditionInput) => boolean;
+
+export interface ConditionCompiler {
+  /** The condition, or each thing that is wrong with it for the tools the rule matches. */
+  compile(expression: string, subjects: readonly PolicySubject[]): Condition | readonly string[];
+}
+
+/** The CEL library is loaded here and nowhere else: most policies have no condition. */
+export async function loadConditions(): Promise<ConditionCompiler> {
+  const { Environment: CelEnvironment } = await import('@marcbachmann/cel-js');
+  const bare = () => new CelEnvironment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+  // Arguments were validated by the tool's own schema; checking their types once more at every call costs half the time.
+  const running = declare(bare(), 'map');
+  return {
+    compile(expression, subjects) {
+      const type = subjects.map(({ inputJson }) => celType(inputJson)).reduce(mergeTypes, {});
+      const problems = check(expression, declare(bare(), type), type, subjects);
+      if (problems.length > 0) return problems;
+      const program = running.parse(expression);
+      return (input) => {
+        const result: unknown = program(input);
+        if (typeof result !== 'boolean') throw new TypeError('the condition is neither true nor false');
+        return result;
+      };
+    },
+  };
+}
+
+const TEXT_FIELDS = {
+  tool: { name: 'string', toolkit: 'string', category: 'string', effect: 'string' },
+  principal: { kind: 'string', id: 'string', name: 'string' },
+};
+
+function declare(environment: Environment, args: CelType): Environment {
+  return environment
+    .registerVariable(
+      typeof args === 'string' ? { name: 'args', type: args } : { name: 'args', schema: { ...args } },
+    )
+    .registerVariable({ name: 'tool', schema: TEXT_FIELDS.tool })
+    .registerVariable({ name: 'principal', schema: TEXT_FIELDS.principal })
+    .registerVariable({ name: 'now', type: 'google.protobuf.Timestamp' });
+}
+
+function check(
+  expression: string,
+  environment: Environment,
+  type: CelType,
+  subjects: readonly PolicySubject[],
+): string[] {
+  let parsed: ReturnType<Environment['parse']>;
+  try {
+    parsed = environment.parse(expression);
+  } catch (error) {
+    return [describeFault(error, expression)];
+  }
+  const problems = findAccesses(parsed.ast).flatMap(({ path, position, guarded }) => {
+    const where = ` at ${place(expression, position)}`;
+    const siblings = fieldsAt(type, path.slice(0, -1));
+    const name = path.at(-1) ?? '';
+    if (siblings && !siblings.includes(name)) {
+      const meant = closest(name, siblings);
+      return [
+        `no tool of this rule takes args.${path.join('.')}${where}${meant === undefined ? '' : `; did you mean '${meant}'?`}`,
+      ];
+    }
+    const without = guarded ? undefined : subjects.find(({ inputJson }) => !isAlwaysThere(inputJson, path));
+    if (!siblings || !without) return [];
+    const access = `args.${path.join('.')}`;
+    return [
+      `${access}${where} may be absent in a call of '${without.name}'; write has(${access}) && … before it`,
+    ];
+  });
+  if (problems.length > 0) return [...new Set(problems)];
+  const result = parsed.check();
+  if (!result.valid) return [describeFault(result.error, expression)];
+  const kind = String(result.type);
+  return kind === 'bool' || kind === 'dyn'
+    ? []
+    : [`the condition must be true or false, but it is of type ${kind}`];
+}
+
+interface CelFault {
+  readonly summary?: string;
+  readonly range?: { readonly start: number };
+}
+
+function describeFault(error: unknown, expression: string): string {
+  const { summary, range } = error as CelFault;
+  const what = summary ?? (error instanceof Error ? error.message : String(error));
+  const hint = /double \S+ (int|list<int>)|int \S+ double/.test(what)
+    ? ' (write whole numbers as 3.0 beside decimals)'
+    : '';
+  return `${what}${hint}${range ? ` at ${place(expression, range.start)}` : ''}`;
+}
+
+/** A condition of one line needs no line number. */
+function place(expression: string, offset: number): string {
+  const before = expression.slice(0, offset).split('\n');
+  const column = `column ${(before.at(-1)?.length ?? 0) + 1}`;
+  return expression.includes('\n') ? `line ${before.length}, ${column}` : column;
+}

@@ -1,0 +1,136 @@
+import { isChange } from '../../contract/effect.ts';
+import type { PolicyRule } from '../../contract/policy.ts';
+import type { Principal } from '../../contract/principal.ts';
+import { type Catalogue, isNameProblem, type NameProblem, namesOf } from './catalogue.ts';
+import type { Condition, ConditionCompiler } from './conditions.ts';
+import type { PolicyProblem } from './error.ts';
+import { matchesPattern } from './pattern.ts';
+import { checkPrincipal, matchesPrincipal } from './principals.ts';
+import { compileSchedule, type InWindow } from './schedule.ts';
+import type { CallSubject, PolicySubject, StepSource } from './types.ts';
+
+/** A rule ready to be asked. What depends on the tool alone is settled per tool, the rest per call. */
+export interface CompiledRule {
+  readonly id: string;
+  readonly source: StepSource;
+  readonly action: PolicyRule['action'];
+  readonly label: string | undefined;
+  readonly reason: string | undefined;
+  matches(subject: CallSubject): boolean;
+  readonly principals: readonly string[] | undefined;
+  readonly inWindow: InWindow | undefined;
+  readonly condition: Condition | undefined;
+}
+
+export interface RuleContext {
+  readonly catalogue: Catalogue;
+  readonly mode: string;
+  readonly conditions: ConditionCompiler | undefined;
+  readonly problems: PolicyProblem[];
+}
+
+/** Compiles one of the user's rules; what is wrong with it is added to the problems. */
+export function compileRule(
+  rule: PolicyRule,
+  path: PolicyProblem['path'],
+  context: RuleContext,
+): CompiledRule {
+  const { catalogue, problems } = context;
+  const report = (key: string, names: readonly string[] | undefined, check: NameCheck): void => {
+    names?.forEach((name, index) => {
+      const found = check(name);
+      if (isNameProblem(found)) problems.push({ path: [...path, key, index], message: found.problem });
+    });
+  };
+  const before = problems.length;
+  report('tools', rule.tools, catalogue.tools);
+  report('categories', rule.categories, catalogue.category);
+  report('toolkits', rule.toolkits, catalogue.toolkit);
+  report('principals', rule.principals, checkPrincipal);
+
+  const matches = matcherOf(rule, catalogue);
+  const matched = catalogue.subjects.filter(matches);
+  const futile = futility(rule, matched);
+  // A mistyped name explains why nothing matches; saying that too would only distract.
+  const isNamed = problems.length === before;
+  if (isNamed && futile !== undefined) problems.push({ path, message: futile });
+  return {
+    id: rule.id,
+    source: 'rule',
+    action: rule.action,
+    label: rule.label,
+    reason: rule.reason,
+    matches: (subject) => isInMode(rule, context.mode) && matches(subject),
+    principals: rule.principals,
+    inWindow: rule.schedule && compileSchedule(rule.schedule),
+    condition: isNamed ? compileWhen(rule, path, matched, context) : undefined,
+  };
+}
+
+/** A template's rules name only what toolkit x has; where that toolkit is absent they match nothing. */
+export const compileTemplateRule = (rule: PolicyRule, template: string): CompiledRule => ({
+  id: `template:${template}:${rule.id}`,
+  source: 'template',
+  action: rule.action,
+  label: rule.label,
+  reason: rule.reason,
+  matches: matcherOf(rule, undefined),
+  principals: undefined,
+  inWindow: undefined,
+  condition: undefined,
+});
+
+export const appliesTo = (rule: CompiledRule, principal: Principal): boolean =>
+  rule.principals === undefined || rule.principals.some((pattern) => matchesPrincipal(pattern, principal));
+
+type NameCheck = (name: string) => NameProblem | readonly unknown[] | undefined;
+
+const isInMode = ({ modes }: PolicyRule, mode: string): boolean =>
+  modes === undefined || modes.some((one) => one === mode);
+
+/** All kinds of matcher must fit, and within a kind any. A rule that names nothing judges changes. */
+function matcherOf(rule: PolicyRule, catalogue: Catalogue | undefined): (subject: CallSubject) => boolean {
+  const { tools, categories, toolkits, effects } = rule;
+  if (!tools && !categories && !toolkits && !effects) return ({ effect }) => isChange(effect);
+  return (subject) =>
+    (!effects || effects.includes(subject.effect)) &&
+    (!toolkits || toolkits.includes(subject.toolkit)) &&
+    (!categories || categories.includes(subject.category)) &&
+    (!tools || tools.some((pattern) => namesTool(pattern, subject, catalogue)));
+}
+
+export function namesTool(pattern: string, subject: CallSubject, catalogue: Catalogue | undefined): boolean {
+  const known = catalogue?.find(subject.name);
+  // Without a star a name stands for one tool only, even where two tools share an alias.
+  if (!pattern.includes('*'))
+    return pattern === subject.name || (known !== undefined && catalogue?.find(pattern) === known);
+  return (known ? namesOf(known) : [subject.name]).some((name) => matchesPattern(pattern, name));
+}
+
+/** Why a rule could never have a say, which is always a mistake. */
+function futility(rule: PolicyRule, matched: readonly PolicySubject[]): string | undefined {
+  const names = rule.tools ?? rule.categories ?? rule.toolkits ?? rule.effects;
+  if (names === undefined) return undefined;
+  if (matched.length === 0)
+    return `rule '${rule.id}' matches no tool: its tools, categories, toolkits and effects have none in common`;
+  if ((rule.action === 'ask' || rule.action === 'dry_run') && matched.every(isSpoken)) {
+    return `rule '${rule.id}' has no effect: proposals and decisions are never routed to approval nor run dry; use deny`;
+  }
+  return undefined;
+}
+
+/** Filing a suggestion or deciding on one: only a deny can stop it. */
+export const isSpoken = ({ effect }: CallSubject): boolean => effect === 'propose' || effect === 'decide';
+
+function compileWhen(
+  rule: PolicyRule,
+  path: PolicyProblem['path'],
+  matched: readonly PolicySubject[],
+  { conditions, problems }: RuleContext,
+): Condition | undefined {
+  if (rule.when === undefined || !conditions) return undefined;
+  const condition = conditions.compile(rule.when, matched);
+  if (typeof condition === 'function') return condition;
+  for (const message of condition) problems.push({ path: [...path, 'when'], message });
+  return undefined;
+}
