@@ -63,9 +63,8 @@ function pack(vector: Float32Array): Uint8Array {
   return bytes;
 }
 
-function unpack(stored: Uint8Array): Float32Array {
-  // The driver hands out bare buffers as well as views of them.
-  const bytes = Buffer.from(stored);
+function unpack(stored: ArrayBuffer | Uint8Array): Float32Array {
+  const bytes = new Uint8Array(stored);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const scale = view.getFloat32(0);
   const vector = new Float32Array(bytes.byteLength - 4);
