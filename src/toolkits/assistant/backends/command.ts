@@ -143,7 +143,7 @@ export class CommandBackend implements Backend {
       .slice(-QUOTED_CHARS);
     throw new ToolFault(
       'assistant_error',
-      `The command ${program} ${how}${said ? `, saying “${said}”` : ''}.`,
+      `The command ${program} ${how}${said ? `, saying “${said}”` : ''}. What it did until then is not known here.`,
       {
         // It acts outside of the pipeline: what it did before it failed is not known here.
         effect: 'unknown',

@@ -8,8 +8,7 @@ import { Conversation } from '../runtime/conversation.ts';
 import { ModelLine } from '../runtime/model-line.ts';
 import { chosenModels } from '../runtime/models.ts';
 import { type PersonaFiles, systemPrompt } from '../runtime/persona.ts';
-import type { StepResult, ToolCall } from '../runtime/step.ts';
-import { openCalls } from '../runtime/step.ts';
+import { openCalls, type StepResult, type ToolCall } from '../runtime/step.ts';
 import { ToolBench, type ToolReply } from '../runtime/tools.ts';
 import type { Transcript } from '../sessions/transcript.ts';
 import type { Backend, Pending, Reply, ReplyFile, Turn } from './backend.ts';
@@ -116,9 +115,11 @@ export class ModelBackend implements Backend {
     bench: ToolBench,
     gathered: Gathered,
   ): Promise<void> {
-    for (const [index, call] of calls.entries()) {
+    for (const call of calls) {
       turn.report(`Using ${call.name}`);
-      const idempotencyKey = `assistant:${turn.run.id}:${turn.meter.steps}:${index}`;
+      // The same key when the call is made again after a crash: the kernel then answers it or says that it may have
+      // happened, and never does it twice.
+      const idempotencyKey = `assistant:${turn.run.id}:${turn.meter.steps}:${call.id}`;
       const reply = await bench.use(call, { signal: turn.signal, idempotencyKey });
       await this.#addResult(turn, call, reply, gathered);
     }
@@ -135,10 +136,7 @@ export class ModelBackend implements Backend {
     await this.#parts.transcript.append(turn.run, { type: 'message', body: { role: 'tool', content } });
   }
 
-  /**
-   * Goes on where a dead process stopped. A read it was in the middle of is made again; a change is not, because
-   * nobody here knows whether it happened.
-   */
+  /** Goes on where a dead process stopped: first the calls it had promised the model a result for. */
   async #pickUp(turn: Turn, bench: ToolBench, gathered: Gathered): Promise<void> {
     const entries = await this.#parts.transcript.ofRun(turn.run.id, turn.run.session_id);
     const messages = entries
@@ -151,8 +149,7 @@ export class ModelBackend implements Backend {
     }
     gathered.said.push(...messages.filter((message) => message.role === 'assistant').map(textOf));
     turn.meter.steps = messages.filter((message) => message.role === 'assistant').length;
-    const reads = openCalls(messages).filter((call) => bench.effectOf(call) === 'read');
-    await this.#callTools(turn, reads, bench, gathered);
+    await this.#callTools(turn, openCalls(messages), bench, gathered);
   }
 }
 

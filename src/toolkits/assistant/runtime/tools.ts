@@ -52,10 +52,6 @@ export class ToolBench {
     }
   }
 
-  effectOf(call: ToolCall): string | undefined {
-    return this.#resolve(call)?.tool.effect;
-  }
-
   async declare(): Promise<ToolSet | undefined> {
     if (this.#byName.size === 0) return undefined;
     const { tool, jsonSchema } = await import('ai');

@@ -86,7 +86,7 @@ async function answerRun(work: Work, meter: Meter, parts: WorkerParts): Promise<
     throw new ToolFault(
       'timeout',
       `The order was not finished after ${seconds} s and was stopped. Ask for less, or raise [assistant] timeout_seconds.`,
-      { cause: error, effect: parts.backend.resumable ? 'none' : 'unknown' },
+      { cause: error, effect: parts.backend.resumable ? 'none' : 'partial' },
     );
   }
 }
@@ -128,7 +128,7 @@ function addTotals(run: Run, meter: Meter, parts: WorkerParts, aborted: boolean)
 
 const cancelledFault = (backend: Backend): ToolFault =>
   new ToolFault('cancelled', 'The order was cancelled and its work stopped.', {
-    effect: backend.resumable ? 'none' : 'unknown',
+    effect: backend.resumable ? 'none' : 'partial',
   });
 
 function toFault(error: unknown, log: Log): ToolFault {

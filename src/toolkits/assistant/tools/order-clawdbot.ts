@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import { samePrincipal } from '../../../contract/principal.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
-import { answerSchema } from '../runtime/answer.ts';
+import { type Answer, answerSchema } from '../runtime/answer.ts';
 import { faultFromJson } from '../runtime/faults.ts';
 import { ASSISTANT } from '../runtime/tools.ts';
 import { defineAssistantTool } from '../services.ts';
@@ -30,6 +30,7 @@ export const orderClawdbot = defineAssistantTool({
   ],
   requires: { llm: true, db: true },
   privateArgs: ['message', 'sessionKey'],
+  privateData: ['text', 'sessionKey'],
   // Longer than any configured waiting and working time together: those end an order with their own words.
   deadlineMs: 4 * HOUR_MS,
   input: z.object({
@@ -88,16 +89,7 @@ export const orderClawdbot = defineAssistantTool({
     // Clients that show only text must see these too; the response itself stays as the assistant wrote it.
     for (const notice of notices) context.attach({ type: 'text', text: `Note: ${notice}` });
     context.note({ sessionKey: session.key });
-    return {
-      text: answer.text,
-      sessionKey: session.key,
-      model: answer.model,
-      steps: answer.steps,
-      usage: { inputTokens: answer.inputTokens, outputTokens: answer.outputTokens, costUsd: answer.costUsd },
-      pendingApprovals: answer.pending,
-      notices,
-      storedAt: delivery.storedAt ?? null,
-    };
+    return { ...shown(answer, session.key), notices, storedAt: delivery.storedAt ?? null };
   },
 
   /** The order's own row says how far it came; each tool it used has evidence of its own. */
@@ -105,8 +97,13 @@ export const orderClawdbot = defineAssistantTool({
     const run = await services.runs.byCall(callId);
     if (!run || (run.state === 'queued' && run.started === 0)) return { settled: 'not_done' };
     if (run.state === 'done') {
-      const { text } = answerSchema.parse(JSON.parse(run.answer ?? '{}'));
-      return { settled: 'done', data: { text } };
+      const answer = answerSchema.parse(JSON.parse(run.answer ?? '{}'));
+      const session = await services.sessions.get(run.session_id);
+      const storedAt = run.finished_at;
+      return {
+        settled: 'done',
+        data: { ...shown(answer, session?.key ?? ''), notices: answer.notices, storedAt },
+      };
     }
     if (run.state === 'running' || run.state === 'queued') {
       return {
@@ -122,4 +119,13 @@ export const orderClawdbot = defineAssistantTool({
     }
     return { settled: 'not_done' };
   },
+});
+
+const shown = (answer: Answer, sessionKey: string) => ({
+  text: answer.text,
+  sessionKey,
+  model: answer.model,
+  steps: answer.steps,
+  usage: { inputTokens: answer.inputTokens, outputTokens: answer.outputTokens, costUsd: answer.costUsd },
+  pendingApprovals: answer.pending,
 });
