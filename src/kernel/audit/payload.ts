@@ -6,18 +6,16 @@ import type { PreparedEntry } from './entry.ts';
 export type PayloadKind = 'args' | 'result';
 
 export interface SealedPayload {
-  /** What the entry holds: `sha256:<hex>`, or `unkept:sha256:<hex>` when the body was never stored. */
+  /** What the entry holds: `sha256:<hex>`, or `unkept:…:sha256:<hex>` when the body was never stored. */
   readonly hash: string;
   readonly salt: string;
   readonly body: string | null;
 }
 
-const UNKEPT = 'unkept:';
-
 /**
  * Commits to a value without showing it: the salt keeps short values from being guessed, and without it and the body,
- * which can be erased, the hash says nothing. The mark of an unkept body is in the entry, so that a body somebody
- * removes later is missed.
+ * which can be erased, the hash says nothing. Whether the body was kept is part of what the entry says, so that a body
+ * somebody removes later is missed.
  */
 export function sealPayload(
   value: JsonValue,
@@ -26,14 +24,21 @@ export function sealPayload(
   const { keep = true, maxKept = Number.POSITIVE_INFINITY } = options;
   const body = canonicalJson(value);
   const salt = randomBytes(16).toString('hex');
-  const digest = payloadHash(salt, body);
+  const digest = payloadHash(salt + body);
   if (keep && body.length <= maxKept) return { hash: digest, salt, body };
-  return { hash: UNKEPT + digest, salt, body: null };
+  return { hash: unkeptPrefix(salt) + digest, salt, body: null };
 }
 
-export const payloadHash = (salt: string, body: string): string => `sha256:${hash('sha256', salt + body)}`;
+/** Over salt and body together. */
+export const payloadHash = (salted: string): string => `sha256:${hash('sha256', salted)}`;
 
-export const wasKept = (payloadHash: string): boolean => !payloadHash.startsWith(UNKEPT);
+export const wasKept = (payloadHash: string): boolean => payloadHash.startsWith('sha256:');
+
+/** Without a body only this shows that the salt is still the one that belongs to the hash. */
+export const fitsUnkept = (payloadHash: string, salt: string): boolean =>
+  payloadHash.startsWith(unkeptPrefix(salt));
+
+const unkeptPrefix = (salt: string): string => `unkept:${hash('sha256', salt).slice(0, 16)}:`;
 
 /** A payload's row carries the time of its entry: verify compares the two. */
 export const payloadRow = (entry: PreparedEntry, kind: PayloadKind, sealed: SealedPayload) => ({

@@ -1,0 +1,150 @@
+import type { Database } from '../../database.ts';
+import { type Checkpoint, parseCheckpoint } from '../checkpoint.ts';
+import { openNote } from '../note.ts';
+import type { KeyCheck } from './keys.ts';
+import type { Problems } from './report.ts';
+
+interface Awaited {
+  readonly size: number;
+  readonly note: string;
+  /** The stored row's own columns; undefined for a note kept outside. */
+  readonly row: { readonly root: string; readonly at: string } | undefined;
+}
+
+const BATCH = 500;
+
+/** Compares every checkpoint, stored or kept elsewhere, with the log as the tree passes its size. */
+export class CheckpointCheck {
+  readonly #database: Database;
+  readonly #keys: KeyCheck;
+  readonly #problems: Problems;
+  readonly #outside: Awaited[];
+  readonly #largestStored: number;
+  #stored: Awaited[] = [];
+  #storedUpTo = -1;
+  /** Signed by a key only the log names; a later checkpoint by a trusted key vouches for that part of the log too. */
+  #doubted: { readonly size: number; readonly signer: string }[] = [];
+  #verified = 0;
+  #last: Checkpoint | undefined;
+  #origin: string | undefined;
+
+  constructor(
+    database: Database,
+    keys: KeyCheck,
+    problems: Problems,
+    options: { readonly outside: readonly string[]; readonly largestStored: number },
+  ) {
+    this.#database = database;
+    this.#keys = keys;
+    this.#problems = problems;
+    this.#largestStored = options.largestStored;
+    this.#outside = options.outside.flatMap((note) => {
+      const size = parseCheckpoint(textOf(note))?.size;
+      if (size !== undefined) return [{ size, note, row: undefined }];
+      problems.add('checkpoint', undefined, 'A checkpoint kept outside the log is not a checkpoint.');
+      return [];
+    });
+    this.#outside.sort((a, b) => a.size - b.size);
+  }
+
+  get verified(): number {
+    return this.#verified;
+  }
+
+  get last(): Checkpoint | undefined {
+    return this.#last;
+  }
+
+  get origin(): string | undefined {
+    return this.#origin;
+  }
+
+  /** The next size at which a root must be compared; infinity when there is none left. */
+  async next(): Promise<number> {
+    if (this.#stored.length === 0) await this.#load();
+    return Math.min(this.#stored[0]?.size ?? Infinity, this.#outside[0]?.size ?? Infinity);
+  }
+
+  /** `root` is undefined where the tree could not be rebuilt: signatures are still checked. */
+  check(size: number, root: string | undefined): void {
+    for (const list of [this.#stored, this.#outside]) {
+      for (let one = list[0]; one?.size === size; one = list[0]) {
+        list.shift();
+        this.#checkOne(one, root);
+      }
+    }
+  }
+
+  /** What is left is larger than the log: the log was cut. */
+  async finish(size: number): Promise<void> {
+    for (let next = await this.next(); next !== Infinity; next = await this.next()) {
+      this.#keysOnly(next);
+      const message = `The log has ${size} entries, but a signed checkpoint says ${next}: the last ${next - size} were removed.`;
+      this.#problems.add('truncated', size, message);
+      this.#stored = this.#stored.filter((one) => one.size !== next);
+      while (this.#outside[0]?.size === next) this.#outside.shift();
+    }
+    for (const { size: at, signer } of this.#doubted) {
+      this.#problems.add(
+        'key',
+        at - 1,
+        `${named(at)} is signed by ${signer}, which is none of the given keys.`,
+      );
+    }
+  }
+
+  #checkOne({ size, note, row }: Awaited, root: string | undefined): void {
+    const opened = openNote(note, this.#keys.validAt(size));
+    const told = opened.ok ? parseCheckpoint(opened.text) : undefined;
+    const fault = opened.ok ? this.#misfit(told, size, opened.key.name, row) : opened.problem;
+    if (!opened.ok || !told || fault) {
+      this.#problems.add('checkpoint', size - 1, `${named(size)} ${fault}.`);
+      return;
+    }
+    if (root === undefined) return;
+    if (root !== told.root) {
+      const from = this.#last?.size ?? 0;
+      const range = `entries ${from} to ${size - 1} are not what was signed`;
+      this.#problems.add('checkpoint', from, `${named(size)} has another root: ${range}.`);
+      return;
+    }
+    this.#verified += 1;
+    this.#last = told;
+    if (this.#keys.isTrusted(opened.key)) this.#doubted = [];
+    else this.#doubted.push({ size, signer: opened.key.text });
+  }
+
+  #misfit(told: Checkpoint | undefined, size: number, name: string, row: Awaited['row']): string | undefined {
+    if (told?.size !== size) return 'is signed, but does not say what it should';
+    if (told.origin !== name) return `speaks for ${told.origin}, its key for ${name}`;
+    this.#origin ??= told.origin;
+    if (told.origin !== this.#origin) return `belongs to another log (${told.origin})`;
+    if (row && (row.root !== told.root || row.at !== told.at))
+      return 'was signed with other values than its row has';
+    return undefined;
+  }
+
+  #keysOnly(size: number): void {
+    for (const { note } of [...this.#stored, ...this.#outside].filter((one) => one.size === size)) {
+      const opened = openNote(note, this.#keys.validAt(size));
+      if (!opened.ok) this.#problems.add('checkpoint', size - 1, `${named(size)} ${opened.problem}.`);
+    }
+  }
+
+  async #load(): Promise<void> {
+    if (this.#storedUpTo >= this.#largestStored) return;
+    const rows = await this.#database.db
+      .selectFrom('audit_checkpoints')
+      .selectAll()
+      .where('size', '>', this.#storedUpTo)
+      .where('size', '<=', this.#largestStored)
+      .orderBy('size')
+      .limit(BATCH)
+      .execute();
+    this.#stored = rows.map(({ size, note, root, at }) => ({ size, note, row: { root, at } }));
+    this.#storedUpTo = rows.at(-1)?.size ?? this.#largestStored;
+  }
+}
+
+const named = (size: number): string => `The checkpoint at size ${size}`;
+const textOf = (note: string): string => note.slice(0, note.lastIndexOf('\n\n') + 1);

@@ -1,0 +1,135 @@
+import { sql } from 'kysely';
+import type { Database } from '../../database.ts';
+import type { AuditPayloadsTable } from '../../tables.ts';
+import type { Entry } from '../entry.ts';
+import { fitsUnkept, payloadHash, wasKept } from '../payload.ts';
+import type { Problems } from './report.ts';
+
+interface Reference {
+  readonly seq: number;
+  readonly call: string;
+  readonly kind: string;
+  readonly hash: string;
+  readonly at: string;
+}
+
+/** Compares the payloads that entries of a page refer to with what is stored. */
+export class PayloadCheck {
+  readonly #database: Database;
+  readonly #problems: Problems;
+  /** By the text of the row's columns as they are when nothing happened to it. */
+  #expected = new Map<string, Reference>();
+  /** Erasures as the log tells them, and as the rows do: time → how many. */
+  readonly #told = new Map<string, number>();
+  readonly #seen = new Map<string, { count: number; readonly seq: number }>();
+  #verified = 0;
+  #unkept = 0;
+  #erased = 0;
+
+  constructor(database: Database, problems: Problems) {
+    this.#database = database;
+    this.#problems = problems;
+  }
+
+  get counts(): { verified: number; unkept: number; erased: number } {
+    return { verified: this.#verified, unkept: this.#unkept, erased: this.#erased };
+  }
+
+  get total(): number {
+    return this.#verified + this.#unkept + this.#erased;
+  }
+
+  take(seq: number, { kind, call, at, args, result, extra }: Entry): void {
+    if (kind === 'erasure') {
+      const count = typeof extra?.payloads === 'number' ? extra.payloads : 0;
+      this.#told.set(at, (this.#told.get(at) ?? 0) + count);
+    }
+    if (call === undefined) return;
+    if (args !== undefined) this.#expect({ seq, call, kind: 'args', hash: args, at });
+    if (result !== undefined) this.#expect({ seq, call, kind: 'result', hash: result, at });
+  }
+
+  #expect(reference: Reference): void {
+    const { call, kind, hash, at } = reference;
+    this.#expected.set(`${call}|${kind}|${hash}|${at}|`, reference);
+  }
+
+  async checkPage(): Promise<void> {
+    const expected = this.#expected;
+    if (expected.size === 0) return;
+    this.#expected = new Map();
+    for (const { columns, salted } of await this.#rows([...expected.values()])) {
+      const reference = expected.get(columns);
+      if (!reference || salted === null || payloadHash(salted) !== reference.hash) continue;
+      expected.delete(columns);
+      this.#verified += 1;
+    }
+    if (expected.size > 0) await this.#inspect([...expected.values()]);
+  }
+
+  /** Rows that say they were erased must be the ones that the log says were. */
+  finish(later: readonly Entry[]): void {
+    for (const [at, { count, seq }] of this.#seen) {
+      const told = this.#told.get(at);
+      if (told === count || later.some((entry) => entry.at === at)) continue;
+      const message =
+        told === undefined
+          ? `A payload of entry ${seq} says it was erased at ${at}, but the log knows no erasure then.`
+          : `${count} payloads say they were erased at ${at}, but the log says ${told} were.`;
+      this.#problems.add('payload', seq, message);
+    }
+  }
+
+  async #rows(references: readonly Reference[]): Promise<{ columns: string; salted: string | null }[]> {
+    const calls = JSON.stringify([...new Set(references.map(({ call }) => call))]);
+    const list =
+      this.#database.engine === 'postgres'
+        ? sql`select jsonb_array_elements_text(${calls}::jsonb)`
+        : sql`select value from json_each(${calls})`;
+    const { rows } = await sql<{ columns: string; salted: string | null }>`
+      select call_id || '|' || kind || '|' || hash || '|' || at || '|' || coalesce(erased_at, '') as columns,
+        salt || body as salted
+      from audit_payloads where call_id in (${list})
+    `.execute(this.#database.db);
+    return rows;
+  }
+
+  /** The slow way, for what is not simply in order: unkept and erased payloads, and damage. */
+  async #inspect(references: readonly Reference[]): Promise<void> {
+    const rows = new Map<string, AuditPayloadsTable>();
+    const calls = [...new Set(references.map(({ call }) => call))];
+    for (let start = 0; start < calls.length; start += 500) {
+      const found = await this.#database.db
+        .selectFrom('audit_payloads')
+        .selectAll()
+        .where('call_id', 'in', calls.slice(start, start + 500))
+        .execute();
+      for (const row of found) rows.set(`${row.call_id}|${row.kind}`, row);
+    }
+    for (const reference of references) {
+      const { seq, call, kind } = reference;
+      const fault = this.#judge(reference, rows.get(`${call}|${kind}`));
+      if (fault) this.#problems.add('payload', seq, `Entry ${seq}: the ${kind} of call ${call} ${fault}.`);
+    }
+  }
+
+  #judge({ seq, hash, at }: Reference, row: AuditPayloadsTable | undefined): string | undefined {
+    if (!row) return 'have no stored payload';
+    if (row.hash !== hash) return 'are stored with another hash than the entry has';
+    if (row.at !== at) return `are stored with the time ${row.at}, the entry has ${at}`;
+    if (row.body !== null)
+      return 'do not hash to what the entry has: body, salt or mark of erasure was changed';
+    if (row.erased_at !== null) {
+      if (row.salt !== '') return 'are marked erased, but the salt is still there';
+      this.#erased += 1;
+      const seen = this.#seen.get(row.erased_at);
+      if (seen) seen.count += 1;
+      else this.#seen.set(row.erased_at, { count: 1, seq });
+      return undefined;
+    }
+    if (wasKept(hash)) return 'were kept, but are gone without an erasure';
+    if (!fitsUnkept(hash, row.salt)) return 'have another salt than the entry was made with';
+    this.#unkept += 1;
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+import type { Entry } from '../entry.ts';
+import { ApprovalStory } from './approval-story.ts';
+import type { Problems } from './report.ts';
+
+interface OpenIntent {
+  readonly seq: number;
+  readonly digest: string | undefined;
+  readonly tool: string | undefined;
+  readonly approval: string | undefined;
+}
+
+/**
+ * Whether the entries tell a possible story: no outcome without an intent, no change that policy refused, no approval
+ * used twice. Remembers only what is unfinished, so that it stays small however long the log is.
+ */
+export class StoryCheck {
+  readonly #problems: Problems;
+  readonly #approvals: ApprovalStory;
+  readonly #open = new Map<string, OpenIntent>();
+  readonly #unsettled = new Set<string>();
+
+  constructor(problems: Problems) {
+    this.#problems = problems;
+    this.#approvals = new ApprovalStory(problems);
+  }
+
+  get openIntents(): number {
+    return this.#open.size;
+  }
+
+  take(seq: number, entry: Entry): void {
+    switch (entry.kind) {
+      case 'read':
+      case 'config':
+      case 'checkpoint-key':
+      case 'erasure':
+        break;
+      case 'intent':
+        this.#intent(seq, entry);
+        break;
+      case 'outcome':
+        this.#outcome(seq, entry);
+        break;
+      case 'call':
+        this.#call(seq, entry);
+        break;
+      case 'refusal':
+      case 'routed':
+      case 'dry_run':
+        this.#notRun(seq, entry);
+        break;
+      case 'settled':
+        this.#settled(seq, entry);
+        break;
+      case 'approval':
+        this.#approvals.decided(seq, entry);
+        break;
+      case 'edit':
+        this.#approvals.edited(seq, entry);
+        break;
+      default:
+        entry.kind satisfies never;
+    }
+  }
+
+  #intent(seq: number, entry: Entry): void {
+    const { call = '', decision, approval } = entry;
+    if (this.#open.has(call)) this.#wrong(seq, `begins call ${call} a second time`);
+    if (decision === 'deny' || decision === 'dry_run') {
+      this.#wrong(seq, `begins call ${call} although policy said ${decision}`);
+    }
+    if (approval) {
+      const parent = entry.parent === undefined ? undefined : this.#open.get(entry.parent);
+      // What a person approved may be done in steps: the parts run under the approval of the whole.
+      if (parent?.approval !== approval.uuid) this.#approvals.used(seq, entry);
+    } else if (decision === 'ask' && entry.parent === undefined) {
+      this.#wrong(seq, `begins call ${call} without the approval that policy asked for`);
+    }
+    this.#open.set(call, { seq, digest: entry.digest, tool: entry.tool, approval: approval?.uuid });
+  }
+
+  #outcome(seq: number, { call = '', digest, tool, status }: Entry): void {
+    const intent = this.#open.get(call);
+    if (!intent) {
+      this.#wrong(seq, `is an outcome of call ${call}, which has no open intent before it`);
+      return;
+    }
+    if (intent.digest !== digest || intent.tool !== tool) {
+      this.#wrong(seq, `ends call ${call} as another call than entry ${intent.seq} began`);
+    }
+    this.#open.delete(call);
+    if (status === 'indeterminate') this.#unsettled.add(call);
+  }
+
+  /** Finished without an intent: harmless unless it claims to have changed something. */
+  #call(seq: number, { call, effect, status, replayOf }: Entry): void {
+    const changes = effect === 'change' || effect === 'destroy';
+    if (changes && status === 'ok' && replayOf === undefined) {
+      this.#wrong(seq, `says call ${call} made a change, but no intent was written first`);
+    }
+  }
+
+  #notRun(seq: number, { kind, call = '', status }: Entry): void {
+    if (status === 'ok') this.#wrong(seq, `is a ${kind} of call ${call} that claims to have succeeded`);
+    if (this.#open.delete(call)) this.#wrong(seq, `is a ${kind} of call ${call}, which had already begun`);
+  }
+
+  #settled(seq: number, { call = '' }: Entry): void {
+    const known = this.#open.delete(call) || this.#unsettled.has(call);
+    if (!known) this.#wrong(seq, `settles call ${call}, which was not unsettled`);
+  }
+
+  #wrong(seq: number, what: string): void {
+    this.#problems.add('story', seq, `Entry ${seq} ${what}.`);
+  }
+}

@@ -1,0 +1,133 @@
+import { sql } from 'kysely';
+import { appendLeaf, type Frontier, rootOf } from '../../../lib/merkle.ts';
+import type { Database } from '../../database.ts';
+import type { Problems } from './report.ts';
+
+/** Rebuilds the tree from the leaves and compares it with what is stored. */
+export class TreeCheck {
+  readonly #problems: Problems;
+  readonly #frontier: Frontier = [];
+  #size = 0;
+  /** After a missing entry nothing further right can be rebuilt. */
+  #broken = false;
+  #completed: string[][] = [];
+  #pageStart = 0;
+  #lastBad = -1;
+
+  constructor(problems: Problems) {
+    this.#problems = problems;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get broken(): boolean {
+    return this.#broken;
+  }
+
+  get root(): string {
+    return rootOf(this.#frontier);
+  }
+
+  append(seq: number, leaf: string): void {
+    if (seq !== this.#size) this.#broken = true;
+    if (this.#broken) return;
+    for (const { level, hash } of appendLeaf(this.#frontier, seq, leaf)) {
+      const completed = this.#completed[level];
+      if (completed) completed.push(hash);
+      else this.#completed[level] = [hash];
+    }
+    this.#size += 1;
+  }
+
+  /** Compares the subtrees that the last page completed: one text per level, row by row only where they differ. */
+  async checkNodes(database: Database): Promise<void> {
+    const start = this.#pageStart;
+    for (const [level, hashes] of this.#completed.entries()) {
+      if (!hashes || hashes.length === 0) continue;
+      const from = Math.floor(start / 2 ** level);
+      const stored = await nodesText(database, level, from, from + hashes.length);
+      if (stored !== hashes.join('')) await this.#compare(database, level, from, hashes);
+    }
+    this.#completed = [];
+    this.#pageStart = this.#size;
+  }
+
+  checkHead(frontier: string, nodes: number): void {
+    if (this.#broken) return;
+    if (JSON.stringify(this.#frontier) !== frontier) {
+      // The peaks stand side by side from the largest to the smallest, so the widest wrong one comes first in the log.
+      const seq = this.#lastBad < 0 ? wrongPeak(this.#frontier, frontier, this.#size) : undefined;
+      this.#problems.add(
+        'head',
+        seq,
+        'The head of the log does not fit its entries: one of the two was changed.',
+      );
+    }
+    const expected = this.#size - ones(this.#size);
+    if (nodes !== expected) {
+      const message = `The tree has ${nodes} stored nodes, but ${this.#size} entries make ${expected}.`;
+      this.#problems.add('tree', undefined, message);
+    }
+  }
+
+  async #compare(database: Database, level: number, from: number, hashes: readonly string[]): Promise<void> {
+    const rows = await database.db
+      .selectFrom('audit_nodes')
+      .select(['idx', 'hash'])
+      .where('level', '=', level)
+      .where('idx', '>=', from)
+      .where('idx', '<', from + hashes.length)
+      .execute();
+    const stored = new Map(rows.map(({ idx, hash }) => [idx, hash]));
+    for (const [offset, hash] of hashes.entries()) {
+      const idx = from + offset;
+      const first = idx * 2 ** level;
+      const last = first + 2 ** level - 1;
+      // A wrong leaf makes every node above it wrong; the lowest one says it best.
+      if (stored.get(idx) === hash || (this.#lastBad >= first && this.#lastBad <= last)) continue;
+      this.#lastBad = first;
+      const what = stored.has(idx) ? 'do not hash to the stored node' : 'have lost the stored node';
+      this.#problems.add('tree', first, `Entries ${first} to ${last} ${what} at level ${level}.`);
+    }
+  }
+}
+
+async function nodesText(database: Database, level: number, from: number, to: number): Promise<string> {
+  const joined =
+    database.engine === 'postgres'
+      ? sql<string>`string_agg(hash, '' order by idx)`
+      : sql<string>`group_concat(hash, '' order by idx)`;
+  const row = await database.db
+    .selectFrom('audit_nodes')
+    .select(joined.as('text'))
+    .where('level', '=', level)
+    .where('idx', '>=', from)
+    .where('idx', '<', to)
+    .executeTakeFirst();
+  return row?.text ?? '';
+}
+
+function wrongPeak(rebuilt: Frontier, stored: string, size: number): number | undefined {
+  let peaks: unknown;
+  try {
+    peaks = JSON.parse(stored);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(peaks)) return undefined;
+  let start = 0;
+  for (let level = rebuilt.length - 1; level >= 0; level -= 1) {
+    if (rebuilt[level] == null) continue;
+    if (rebuilt[level] !== peaks[level]) return start;
+    start += 2 ** level;
+  }
+  return size === 0 ? 0 : undefined;
+}
+
+function ones(value: number): number {
+  let count = 0;
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 2)) count += rest % 2;
+  return count;
+}
