@@ -65,6 +65,7 @@ export function makeQualCoderProject(
     mkdirSync(join(path, folder), { recursive: true });
   const file = join(path, 'data.qda');
   const db = new Database(file);
+  db.exec('BEGIN');
   for (const table of VERSION_8) db.exec(`CREATE TABLE ${table}`);
   db.prepare(
     'INSERT INTO project (databaseversion, date, memo, about, bookmarkfile, bookmarkpos, codername) VALUES (?,?,?,?,?,?,?)',
@@ -81,6 +82,7 @@ export function makeQualCoderProject(
     if (step <= version) for (const sql of statements) db.exec(sql);
   }
   fill(db, version);
+  db.exec('COMMIT');
   db.close();
   return { path, file };
 }

@@ -16,7 +16,9 @@ import type { ProjectSchema } from './schema.ts';
 import { type Cell, numberOf, optionalNumber, type Row, type SqliteFile, textOf } from './sqlite.ts';
 import { type CachedText, TextCache } from './text-cache.ts';
 import type * as project from './types.ts';
-import { locate, locateBlind, settleUnit, unifyLineEnds } from './units.ts';
+import { locate, locateBlind, type StoredRange, settleUnit, unifyLineEnds } from './units.ts';
+
+type Evidence = StoredRange & { readonly seltext: string };
 
 const SOURCE_COLUMNS =
   'id, name, mediapath, memo, owner, date, av_text_id, risid, fulltext IS NOT NULL AS has_text, octet_length(fulltext) AS bytes';
@@ -37,6 +39,7 @@ export class SqliteReader implements project.ProjectReader {
   protected readonly schema: ProjectSchema;
   readonly #path: string;
   readonly #cache = new TextCache();
+  #evidence: Map<number, Evidence[]> | undefined;
   #seen = -1;
 
   constructor(db: SqliteFile, schema: ProjectSchema, path: string) {
@@ -106,7 +109,7 @@ export class SqliteReader implements project.ProjectReader {
     ];
     const given = wanted.filter((item): item is readonly [string, Cell] => item[1] !== undefined);
     const where = given.length ? `WHERE ${given.map(([column]) => `${column} = ?`).join(' AND ')}` : '';
-    const rows = this.db.all(`${CODING} ${where}`, ...given.map(([, value]) => value));
+    const rows = this.db.all(`${CODING} ${where} ORDER BY fid`, ...given.map(([, value]) => value));
     return rows
       .map((row) => this.#toCoding(row))
       .sort((a, b) => a.sourceId - b.sourceId || a.start - b.start || a.end - b.end || a.id - b.id);
@@ -176,11 +179,7 @@ export class SqliteReader implements project.ProjectReader {
 
   /** A text with its settled unit. Kept until another connection has committed anything. */
   protected cached(sourceId: number): CachedText | undefined {
-    const version = Number(this.db.pragma('data_version'));
-    if (version !== this.#seen) {
-      this.#cache.clear();
-      this.#seen = version;
-    }
+    this.forgetStale();
     const known = this.#cache.get(sourceId);
     if (known) return known;
     const row = this.db.get(
@@ -189,17 +188,32 @@ export class SqliteReader implements project.ProjectReader {
     );
     if (!row || (row.body === null && !toSource({ ...row, id: sourceId }).hasText)) return undefined;
     const text = indexText(textOf(row.body));
-    const item = { text, unit: settleUnit(text, this.#evidence(sourceId)) };
+    const item = { text, unit: settleUnit(text, () => this.#evidenceFor(sourceId)) };
     this.#cache.put(sourceId, item);
     return item;
   }
 
-  *#evidence(sourceId: number) {
-    const rows = this.db.all(
-      'SELECT pos0, pos1, CAST(seltext AS BLOB) AS seltext FROM code_text WHERE fid = ?',
-      sourceId,
-    );
-    for (const row of rows) yield { ...rangeOf(row), seltext: textOf(row.seltext) };
+  protected forgetStale(): void {
+    const version = Number(this.db.pragma('data_version'));
+    if (version === this.#seen) return;
+    this.#cache.clear();
+    this.#evidence = undefined;
+    this.#seen = version;
+  }
+
+  /** All rows at once: the table has no index by source, so a query per source would read it a thousand times. */
+  #evidenceFor(sourceId: number): readonly Evidence[] {
+    if (!this.#evidence) {
+      this.#evidence = new Map();
+      for (const row of this.db.all(
+        'SELECT fid, pos0, pos1, CAST(seltext AS BLOB) AS seltext FROM code_text',
+      )) {
+        const rows = this.#evidence.get(numberOf(row.fid)) ?? [];
+        rows.push({ ...rangeOf(row), seltext: textOf(row.seltext) });
+        this.#evidence.set(numberOf(row.fid), rows);
+      }
+    }
+    return this.#evidence.get(sourceId) ?? [];
   }
 
   #toCoding(row: Row): project.Coding {

@@ -1,4 +1,12 @@
-import { imageHash, keyOf, quoteName, type RowImage, readImage, restoreCell } from './row-image.ts';
+import {
+  type CellImage,
+  ImageReader,
+  imageHash,
+  keyOf,
+  quoteName,
+  type RowImage,
+  restoreCell,
+} from './row-image.ts';
 import type { ProjectSchema } from './schema.ts';
 import type { Cell, SqliteFile } from './sqlite.ts';
 
@@ -21,12 +29,14 @@ export type Values = { readonly [column: string]: Cell };
 /** Makes single-row changes and writes each down. Columns the project does not have are left out. */
 export class Recorder {
   readonly changes: RowChange[] = [];
+  readonly images: ImageReader;
   readonly #db: SqliteFile;
   readonly #schema: ProjectSchema;
 
   constructor(db: SqliteFile, schema: ProjectSchema) {
     this.#db = db;
     this.#schema = schema;
+    this.images = new ImageReader(db, schema);
   }
 
   /** Returns the row's id. */
@@ -39,12 +49,29 @@ export class Recorder {
       ...columns.map((column) => values[column] ?? null),
     );
     const natural = values[keyOf(table)];
-    this.noteInsert(table, typeof natural === 'string' ? natural : lastInsertRowid);
+    const key = typeof natural === 'string' ? natural : lastInsertRowid;
+    const known = this.#imageOf(table, values, key);
+    if (known) this.changes.push({ kind: 'insert', table, key, hash: imageHash(known) });
+    else this.noteInsert(table, key);
     return lastInsertRowid;
   }
 
+  /** The row as it will be read, when that is certain without reading it: this is what ten thousand codings cost. */
+  #imageOf(table: string, values: Values, key: string | number): RowImage | undefined {
+    const columns = this.#schema.columns(table);
+    const image: { [column: string]: CellImage } = {};
+    for (const column of columns) {
+      const value = column === keyOf(table) ? key : values[column];
+      if (value === null) image[column] = null;
+      else if (typeof value === 'string' && !/[\ud800-\udfff]/.test(value)) image[column] = ['t', value];
+      else if (Number.isSafeInteger(value)) image[column] = ['i', String(value)];
+      else return undefined;
+    }
+    return image;
+  }
+
   update(table: string, key: string | number, values: Values): void {
-    const before = readImage(this.#db, this.#schema, table, key);
+    const before = this.images.read(table, key);
     if (!before) return;
     const columns = Object.keys(values).filter((column) => this.#schema.has(table, column));
     if (columns.length === 0) return;
@@ -58,7 +85,7 @@ export class Recorder {
   }
 
   remove(table: string, key: string | number): void {
-    const row = readImage(this.#db, this.#schema, table, key);
+    const row = this.images.read(table, key);
     if (!row) return;
     this.#db.run(`DELETE FROM ${table} WHERE ${keyOf(table)} = ?`, key);
     this.changes.push({ kind: 'delete', table, key, row });
@@ -77,7 +104,7 @@ export class Recorder {
 
   /** Puts single columns back as they were. */
   restoreColumns(table: string, key: string | number, cells: RowImage): void {
-    const before = readImage(this.#db, this.#schema, table, key);
+    const before = this.images.read(table, key);
     if (!before) return;
     const columns = Object.keys(cells);
     const parts = columns.map((column) => restoreCell(cells[column] ?? null));
@@ -95,12 +122,12 @@ export class Recorder {
   }
 
   noteInsert(table: string, key: string | number): void {
-    const image = readImage(this.#db, this.#schema, table, key);
+    const image = this.images.read(table, key);
     if (image) this.changes.push({ kind: 'insert', table, key, hash: imageHash(image) });
   }
 
   #noteUpdate(table: string, key: string | number, before: RowImage, columns: readonly string[]): void {
-    const after = readImage(this.#db, this.#schema, table, key);
+    const after = this.images.read(table, key);
     if (!after) return;
     const pick = (image: RowImage) =>
       Object.fromEntries(columns.map((column) => [column, image[column] ?? null]));

@@ -31,19 +31,34 @@ export function keyOf(table: string): string {
   return key;
 }
 
-export function readImage(
-  db: SqliteFile,
-  schema: ProjectSchema,
-  table: string,
-  key: Cell,
-): RowImage | undefined {
-  const columns = schema.columns(table);
-  const parts = columns.map((column, at) => {
-    const name = quoteName(column);
-    return `typeof(${name}) AS t${at}, CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) WHEN 'integer' THEN CAST(${name} AS TEXT) ELSE ${name} END AS v${at}`;
-  });
-  const row = db.get(`SELECT ${parts.join(', ')} FROM ${table} WHERE ${keyOf(table)} = ?`, key);
-  return row && toImage(row, columns);
+/** Reads whole rows of one table, with the statement made once. */
+export class ImageReader {
+  readonly #db: SqliteFile;
+  readonly #schema: ProjectSchema;
+  readonly #statements = new Map<string, string>();
+
+  constructor(db: SqliteFile, schema: ProjectSchema) {
+    this.#db = db;
+    this.#schema = schema;
+  }
+
+  read(table: string, key: Cell): RowImage | undefined {
+    const columns = this.#schema.columns(table);
+    const row = this.#db.get(this.#statement(table, columns), key);
+    return row && toImage(row, columns);
+  }
+
+  #statement(table: string, columns: readonly string[]): string {
+    const known = this.#statements.get(table);
+    if (known) return known;
+    const parts = columns.map((column, at) => {
+      const name = quoteName(column);
+      return `typeof(${name}) AS t${at}, CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) WHEN 'integer' THEN CAST(${name} AS TEXT) ELSE ${name} END AS v${at}`;
+    });
+    const made = `SELECT ${parts.join(', ')} FROM ${table} WHERE ${keyOf(table)} = ?`;
+    this.#statements.set(table, made);
+    return made;
+  }
 }
 
 /** A short fingerprint: enough to see that a row is no longer what it was. */

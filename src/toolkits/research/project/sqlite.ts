@@ -75,6 +75,11 @@ export const isBusy = (error: unknown): boolean =>
   error instanceof Error &&
   /SQLITE_(BUSY|LOCKED)/.test(String((error as { code?: unknown }).code ?? error.message));
 
+/** True when a row like this is there already. */
+export const isUnique = (error: unknown): boolean =>
+  error instanceof Error &&
+  /SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)/.test(String((error as { code?: unknown }).code));
+
 export const textOf = (cell: Cell | undefined): string => {
   if (typeof cell === 'string') return cell;
   if (cell === null || cell === undefined) return '';

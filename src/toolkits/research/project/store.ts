@@ -8,6 +8,7 @@ import { backupIfDue } from './backup.ts';
 import type { ChangeJournal } from './journal.ts';
 import { type LockState, lockHolder, takeLock } from './lock.ts';
 import { SqliteReader } from './reader.ts';
+import { ImageReader } from './row-image.ts';
 import { type ProjectSchema, probeSchema } from './schema.ts';
 import { isBusy, SqliteFile } from './sqlite.ts';
 import type { ChangeBy, ProjectStore, ProjectWriter } from './types.ts';
@@ -92,7 +93,7 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
   settleUnfinished(): Promise<void> {
     return this.#inTurn(async () => {
       for (const change of await this.journal.unsettled()) {
-        const done = happened({ db: this.db, schema: this.schema }, change.rows);
+        const done = happened(new ImageReader(this.db, this.schema), change.rows);
         if (done === undefined) continue;
         await this.journal.settle(change.id, done ? 'applied' : 'void');
         if (done && change.undoes !== undefined) await this.journal.settle(change.undoes, 'undone');

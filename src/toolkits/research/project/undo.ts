@@ -1,6 +1,6 @@
 import { ToolFault } from '../../../contract/faults.ts';
 import type { Recorder, RowChange } from './recorder.ts';
-import { imageHash, keyOf, readImage, sameImage } from './row-image.ts';
+import { type ImageReader, imageHash, keyOf, sameImage } from './row-image.ts';
 import type { ProjectSchema } from './schema.ts';
 import { numberOf, type SqliteFile } from './sqlite.ts';
 
@@ -54,13 +54,13 @@ const NEEDS: { readonly [table: string]: readonly (readonly [column: string, tab
 };
 
 /** True when the project shows all of a change, false when it shows none of it, undefined when somebody went on. */
-export function happened(work: Omit<UndoWork, 'recorder'>, rows: readonly RowChange[]): boolean | undefined {
+export function happened(images: ImageReader, rows: readonly RowChange[]): boolean | undefined {
   // A later change of the same row hides an earlier one, so only the last per row can be seen.
   const last = new Map(
     rows.filter((row) => row.kind !== 'file').map((row) => [`${row.table} ${row.key}`, row]),
   );
   const signs = [...last.values()].map((row) => {
-    const image = readImage(work.db, work.schema, row.table, row.key);
+    const image = images.read(row.table, row.key);
     if (row.kind === 'insert') return image ? imageHash(image) === row.hash : false;
     if (row.kind === 'delete') return image === undefined;
     return image !== undefined && sameImage(image, row.after, Object.keys(row.after));
@@ -80,10 +80,10 @@ export function revert(work: UndoWork, rows: readonly RowChange[]): void {
 }
 
 function revertRow(work: UndoWork, row: RowChange): void {
-  const { db, schema, recorder } = work;
+  const { recorder } = work;
   // A file added to the folder stays: without its row it does nothing, and it may be the only copy.
   if (row.kind === 'file') return;
-  const now = readImage(db, schema, row.table, row.key);
+  const now = recorder.images.read(row.table, row.key);
   if (row.kind === 'delete') {
     if (now) throw changedSince(row, 'its id is used again');
     try {
@@ -109,7 +109,7 @@ function revertRow(work: UndoWork, row: RowChange): void {
 
 function checkDependents({ db, schema, recorder }: UndoWork, table: string, key: string | number): void {
   // Undone and still there: a later step of the same undo put it back.
-  if (readImage(db, schema, table, key)) return;
+  if (recorder.images.read(table, key)) return;
   for (const [child, column, more] of DEPENDENTS[table] ?? []) {
     if (!schema.has(child, column)) continue;
     const where = `${column} = ?${more ? ` AND ${more}` : ''}`;

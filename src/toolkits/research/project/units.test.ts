@@ -51,10 +51,10 @@ describe('stored units', () => {
       pos1: encodePosition(text, unit, end),
       seltext: text.slice(start, end),
     });
-    expect(settleUnit(text, [])).toBe('utf16');
-    expect(settleUnit(text, [row('codepoint', 0, 5)])).toBe('utf16');
-    expect(settleUnit(text, [row('codepoint', 8, 11)])).toBe('codepoint');
-    expect(settleUnit(text, [row('codepoint', 8, 11), row('utf16', 12, 15), row('utf16', 8, 11)])).toBe(
+    expect(settleUnit(text, () => [])).toBe('utf16');
+    expect(settleUnit(text, () => [row('codepoint', 0, 5)])).toBe('utf16');
+    expect(settleUnit(text, () => [row('codepoint', 8, 11)])).toBe('codepoint');
+    expect(settleUnit(text, () => [row('codepoint', 8, 11), row('utf16', 12, 15), row('utf16', 8, 11)])).toBe(
       'utf16',
     );
   });

@@ -41,13 +41,13 @@ export function decodePosition(text: IndexedText, unit: StoredUnit, stored: numb
 /** The unit most rows prove; rows that fit several readings prove nothing. */
 export function settleUnit(
   text: IndexedText,
-  rows: Iterable<StoredRange & { readonly seltext: string }>,
+  rows: () => Iterable<StoredRange & { readonly seltext: string }>,
 ): StoredUnit {
   const readings = readingsOf(text);
   const [first = 'codepoint'] = readings;
   if (readings.length === 1) return first;
   const votes = new Map(readings.map((unit) => [unit, 0]));
-  for (const row of rows) {
+  for (const row of rows()) {
     const fitting = readings.filter((unit) => fits(text, unit, row, row.seltext));
     // Where all readings agree, or the same text stands at two places, a row is no evidence.
     const places = new Set(fitting.map((unit) => rangeKey(text, unit, row)));

@@ -4,7 +4,7 @@ import { checkRange, cleanColor, cleanName, noCategory, noCode, noSource } from 
 import { addFile, placeInProject, removeFile } from './files.ts';
 import { ancestorsOf, mergeCodes } from './merge.ts';
 import type { ProjectSchema } from './schema.ts';
-import { type Cell, numberOf, type SqliteFile, textOf } from './sqlite.ts';
+import { type Cell, isUnique, numberOf, type SqliteFile, textOf } from './sqlite.ts';
 import type * as project from './types.ts';
 import { encodings, locate } from './units.ts';
 
@@ -17,6 +17,7 @@ const CODED = [
 /** Changes a project inside the store's transaction. */
 export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
   readonly #path: string;
+  readonly #knownCodes = new Set<number>();
   readonly #files: { place: string; hash: string }[] = [];
 
   constructor(db: SqliteFile, schema: ProjectSchema, path: string, stamp: { owner: string; date: string }) {
@@ -127,6 +128,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
       }
     }
     this.recorder.remove('code_name', id);
+    this.#knownCodes.delete(id);
     return { codings };
   }
 
@@ -135,6 +137,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
     const target = this.code(targetId);
     if (!source) throw noCode(sourceId);
     if (!target) throw noCode(targetId);
+    this.#knownCodes.delete(sourceId);
     return mergeCodes({ db: this.db, schema: this.schema, recorder: this.recorder }, source, target);
   }
 
@@ -146,21 +149,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
     const { owner, date } = this.stamped(coding);
     const seltext = text.slice(start, end);
     for (const range of encodings(text, unit, start, end)) {
-      const other = this.db.get(
-        'SELECT ctid, CAST(seltext AS BLOB) AS seltext FROM code_text WHERE cid = ? AND fid = ? AND pos0 = ? AND pos1 = ? AND owner = ?',
-        codeId,
-        sourceId,
-        range.pos0,
-        range.pos1,
-        owner,
-      );
-      if (other) {
-        const place = locate(text, unit, range, textOf(other.seltext));
-        if (place.start === start && place.end === end) return { id: numberOf(other.ctid), created: false };
-        // The same numbers stand for another range in another unit: the row needs the next way of writing.
-        continue;
-      }
-      const id = this.recorder.insert('code_text', {
+      const id = this.#insertCoding({
         cid: codeId,
         fid: sourceId,
         seltext,
@@ -171,7 +160,19 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
         avid: null,
         important: coding.important ? 1 : null,
       });
-      return { id, created: true };
+      if (id !== undefined) return { id, created: true };
+      const other = this.db.get(
+        'SELECT ctid, CAST(seltext AS BLOB) AS seltext FROM code_text WHERE cid = ? AND fid = ? AND pos0 = ? AND pos1 = ? AND owner = ?',
+        codeId,
+        sourceId,
+        range.pos0,
+        range.pos1,
+        owner,
+      );
+      // When the same numbers stand for another range in another unit, the row needs the next way of writing.
+      const place = locate(text, unit, range, textOf(other?.seltext));
+      if (other && place.start === start && place.end === end)
+        return { id: numberOf(other.ctid), created: false };
     }
     throw new ToolFault(
       'invalid_position',
@@ -228,9 +229,23 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
     this.recorder.update('project', 1, { memo });
   }
 
-  #checkCode(id: number): void {
-    if (!this.db.get('SELECT 1 FROM code_name WHERE cid = ?', id)) throw noCode(id);
+  #insertCoding(values: { readonly [column: string]: Cell }): number | undefined {
+    try {
+      return this.recorder.insert('code_text', values);
+    } catch (error) {
+      if (isUnique(error)) return undefined;
+      throw error;
+    }
   }
+
+  #checkCode(id: number): void {
+    if (this.#knownCodes.has(id)) return;
+    if (!this.db.get('SELECT 1 FROM code_name WHERE cid = ?', id)) throw noCode(id);
+    this.#knownCodes.add(id);
+  }
+
+  /** Nobody else writes during our transaction, so nothing read in it grows stale. */
+  protected override forgetStale(): void {}
 
   #checkCategory(id: number | null | undefined): void {
     if (id == null) return;
