@@ -243,13 +243,15 @@ export interface KernelPorts {
   /** Enters the pipeline at the top, as the scheduler does. Only `system` principals may be passed. */
   invoke(tool: string, args: JsonObject, principal: Principal, options?: InvokeOptions): Promise<Outcome>;
   /** The tools the current exposure offers, for runtimes that hand tools to a model. */
-  tools(): readonly {
-    readonly name: string;
-    readonly summary: string;
-    readonly effect: string;
-    readonly toolkit: string;
-    readonly inputJson: JsonObject;
-  }[];
+  tools(): readonly ToolOffer[];
+}
+
+export interface ToolOffer {
+  readonly name: string;
+  readonly summary: string;
+  readonly effect: string;
+  readonly toolkit: string;
+  readonly inputJson: JsonObject;
 }
 
 export interface InvokeOptions {

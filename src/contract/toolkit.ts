@@ -48,6 +48,8 @@ export interface Toolkit<S = unknown> {
   readonly dialect: Dialect;
   /** Toolkits that come along whenever this one is listed. */
   readonly brings?: readonly string[];
+  /** It hands other toolkits' tools to a model: they are loaded before it connects. */
+  readonly usesTools?: boolean;
   readonly tools: readonly Tool<S>[];
   readonly views?: Readonly<Record<string, View<S>>>;
   /** Opens connections; called once, on the first call that needs it. */

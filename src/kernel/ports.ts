@@ -28,6 +28,4 @@ export interface CallLimits {
   readonly deadlineMs: number;
   readonly agentsMayApprove: boolean;
   readonly approvalExpiryMs: number;
-  /** How long an explicit idempotency key is remembered. */
-  readonly replayMs: number;
 }

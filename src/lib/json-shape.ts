@@ -2,15 +2,27 @@
 const MAX_DEPTH = 64;
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Larger than any tool needs; what is larger is a mistake, and would only fill the evidence. */
+const MAX_TEXT = 8 * 1024 * 1024;
+
 /** Says what makes a value unfit as arguments, before any schema sees it; undefined when it is fine. */
-export function checkJson(value: unknown, path = '', depth = 0): string | undefined {
+export function checkJson(value: unknown): string | undefined {
+  const seen = { text: 0 };
+  const fault = check(value, '', 0, seen);
+  return fault ?? (seen.text > MAX_TEXT ? `they are larger than ${MAX_TEXT / 1024 / 1024} MB` : undefined);
+}
+
+function check(value: unknown, path: string, depth: number, seen: { text: number }): string | undefined {
   if (depth > MAX_DEPTH)
     return `nesting is deeper than ${MAX_DEPTH} levels${path ? ` at ${path.slice(0, 60)}` : ''}`;
-  if (typeof value === 'string') return checkText(value, path);
+  if (typeof value === 'string') {
+    seen.text += value.length;
+    return checkText(value, path);
+  }
   if (value === null || typeof value !== 'object') return undefined;
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      const fault = checkJson(item, `${path}[${index}]`, depth + 1);
+      const fault = check(item, `${path}[${index}]`, depth + 1, seen);
       if (fault) return fault;
     }
     return undefined;
@@ -18,7 +30,7 @@ export function checkJson(value: unknown, path = '', depth = 0): string | undefi
   for (const [key, item] of Object.entries(value)) {
     if (FORBIDDEN.has(key))
       return `the key ${JSON.stringify(key)} is not allowed${path ? ` in ${path}` : ''}`;
-    const fault = checkText(key, path) ?? checkJson(item, path ? `${path}.${key}` : key, depth + 1);
+    const fault = checkText(key, path) ?? check(item, path ? `${path}.${key}` : key, depth + 1, seen);
     if (fault) return fault;
   }
   return undefined;

@@ -33,14 +33,12 @@ const searchTools = defineTool({
   }),
   async run({ query, limit }, { services }) {
     const hits = rank(services, query);
-    const tools = hits
-      .slice(0, limit ?? DEFAULT_HITS)
-      .map(({ tool, toolkit }) => ({
-        name: tool.name,
-        summary: tool.summary,
-        effect: tool.effect,
-        toolkit: toolkit.id,
-      }));
+    const tools = hits.slice(0, limit ?? DEFAULT_HITS).map(({ tool, toolkit }) => ({
+      name: tool.name,
+      summary: tool.summary,
+      effect: tool.effect,
+      toolkit: toolkit.id,
+    }));
     return { total: hits.length, tools };
   },
 });

@@ -39,16 +39,22 @@ export interface Inventory {
   readonly sources: readonly ToolkitSource[];
   load(id: string): Promise<LoadedToolkit>;
   resolve(name: string): Promise<OwnedTool | undefined>;
+  /** The toolkits loaded so far. */
+  loaded(): readonly LoadedToolkit[];
   /** Lets connected toolkits close what they opened. */
   close(): Promise<void>;
 }
 
+/** What a toolkit is given; made when it first connects. */
+export type HostFor = (toolkit: Toolkit) => Promise<ToolkitHost>;
+
 /** Every tool there is, each name once. Toolkits are loaded when one of their tools is first needed. */
 export async function createInventory(
   sources: readonly ToolkitSource[],
-  hostFor: (toolkit: Toolkit) => ToolkitHost,
+  hostFor: HostFor,
 ): Promise<Inventory> {
   const loaded = new Map<string, Promise<LoadedToolkit>>();
+  const ready: LoadedToolkit[] = [];
   const connected: { toolkit: Toolkit; services: Promise<unknown> }[] = [];
 
   const load = (id: string): Promise<LoadedToolkit> => {
@@ -57,7 +63,11 @@ export async function createInventory(
     const source = sources.find((one) => one.id === id);
     if (!source)
       throw new Error(`There is no toolkit "${id}". Known: ${sources.map((one) => one.id).join(', ')}.`);
-    const loading = source.load().then((toolkit) => bind(toolkit, hostFor, connected));
+    const loading = source.load().then((toolkit) => {
+      const bound = bind(toolkit, hostFor, connected);
+      ready.push(bound);
+      return bound;
+    });
     loaded.set(id, loading);
     return loading;
   };
@@ -72,6 +82,7 @@ export async function createInventory(
     catalogue,
     sources,
     load,
+    loaded: () => ready,
     async resolve(name) {
       const id = owner.get(name);
       if (id === undefined) return undefined;
@@ -95,13 +106,13 @@ export const catalogueOf = (toolkit: Toolkit): CatalogueEntry[] =>
 
 function bind(
   toolkit: Toolkit,
-  hostFor: (toolkit: Toolkit) => ToolkitHost,
+  hostFor: HostFor,
   connected: { toolkit: Toolkit; services: Promise<unknown> }[],
 ): LoadedToolkit {
   let connecting: Promise<unknown> | undefined;
   const services = (): Promise<unknown> => {
     if (connecting) return connecting;
-    const attempt = toolkit.connect(hostFor(toolkit));
+    const attempt = hostFor(toolkit).then((host) => toolkit.connect(host));
     connecting = attempt;
     attempt.then(
       () => connected.push({ toolkit, services: attempt }),

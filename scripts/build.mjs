@@ -1,0 +1,44 @@
+// Bundles the command line into dist/. Our own code and small libraries are bundled, because loading hundreds of small
+// files is most of a cold start; what is native, large or loaded on demand stays a package.
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const bundled = new Set([
+  '@hono/node-server',
+  '@marcbachmann/cel-js',
+  '@modelcontextprotocol/client',
+  '@modelcontextprotocol/core',
+  '@modelcontextprotocol/server',
+  'canonicalize',
+  'commander',
+  'croner',
+  'diff',
+  'hono',
+  'kysely',
+  'smol-toml',
+  'zod',
+]);
+
+rmSync('dist', { recursive: true, force: true });
+await build({
+  entryPoints: { main: 'src/main.ts' },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  external: Object.keys(dependencies)
+    .filter((name) => !bundled.has(name))
+    .flatMap((name) => [name, `${name}/*`]),
+  define: { COUNTERSIGN_VERSION: JSON.stringify(version) },
+  // Bundled CommonJS packages ask for `require`, which modules do not have.
+  banner: {
+    js: "#!/usr/bin/env node\nimport { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
+  },
+  legalComments: 'linked',
+  logLevel: 'warning',
+});
+chmodSync('dist/main.js', 0o755);

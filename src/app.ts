@@ -1,0 +1,243 @@
+import { userInfo } from 'node:os';
+import type { Config } from './config/config.ts';
+import { ConfigError } from './config/error.ts';
+import { loadConfig } from './config/load.ts';
+import { ToolFault } from './contract/faults.ts';
+import type { JsonObject } from './contract/json.ts';
+import type { KernelPorts, Log, ToolOffer } from './contract/ports.ts';
+import type { Principal } from './contract/principal.ts';
+import type { Toolkit, ToolkitHost } from './contract/toolkit.ts';
+import { createNotifier } from './kernel/approvals/notify.ts';
+import { CheckpointWriter } from './kernel/audit/checkpoint-writer.ts';
+import type { Database } from './kernel/database.ts';
+import { createHealth } from './kernel/health.ts';
+import { createKernel, type Kernel } from './kernel/kernel.ts';
+import { compilePolicy, type Policy, unreadablePolicy } from './kernel/policy/index.ts';
+import { createPolicyPort } from './kernel/policy-port.ts';
+import { createLog } from './lib/log.ts';
+import { VERSION } from './lib/version.ts';
+import { createInventory, type Inventory, type ToolkitSource } from './registry/inventory.ts';
+import { openStorage } from './storage/open.ts';
+import { toolkitEntries } from './toolkits/index.generated.ts';
+
+export interface AppOptions {
+  readonly configPath?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags?: Readonly<Record<string, unknown>>;
+  /** Toolkits beyond the product's own (test fixtures). */
+  readonly extraToolkits?: readonly ToolkitSource[];
+  readonly log?: Log;
+  readonly now?: () => Date;
+}
+
+export interface App {
+  readonly config: Config;
+  readonly log: Log;
+  readonly database: Database;
+  readonly kernel: Kernel;
+  readonly inventory: Inventory;
+  readonly ports: KernelPorts;
+  readonly checkpoints: CheckpointWriter;
+  /** The person this process acts for: whoever runs it. */
+  readonly person: Principal;
+  readonly env: AppOptions['env'];
+  policy(): Policy;
+  hostFor(toolkit: Toolkit): ToolkitHost;
+  now(): Date;
+  close(): Promise<void>;
+}
+
+/** Puts everything together by hand: configuration, store, kernel, toolkits. Transports come on top. */
+export async function openApp(options: AppOptions): Promise<App> {
+  const { env } = options;
+  const extra = options.extraToolkits ?? [];
+  const config = loadConfig({
+    path: options.configPath,
+    env,
+    flags: options.flags,
+    sections: toolkitEntries.flatMap(({ sections }) => sections),
+    toolkits: [...toolkitEntries, ...extra].map(({ id }) => id),
+  });
+  const log = options.log ?? createLog(config.log.level);
+  const now = options.now ?? (() => new Date());
+  const database = await openStorage({ url: config.storageUrl });
+
+  let policy: Policy = unreadablePolicy('the policy was not read yet');
+  const hostFor = (toolkit: Toolkit): ToolkitHost => ({
+    section: (section) => config.section(section),
+    mode: config.mode,
+    approvalMode: config.approvalMode,
+    dataDir: config.dataDir,
+    engine: database.engine,
+    // Each toolkit sees its own tables; the database is one.
+    db: () => database.db as never,
+    kernel: ports,
+    log: prefixed(log, toolkit.id),
+    env,
+    now,
+  });
+  const inventory = await createInventory([...toolkitEntries, ...extra], async (toolkit) => {
+    if (toolkit.usesTools) await Promise.all(config.toolkits.map((id) => inventory.load(id)));
+    return hostFor(toolkit);
+  });
+  const kernel = createKernel({
+    database,
+    dataDir: config.dataDir,
+    log,
+    now,
+    limits: {
+      deadlineMs: config.calls.timeout_seconds * 1000,
+      agentsMayApprove: config.approvals.agents_may_approve,
+      approvalExpiryMs: config.approvals.expiry_hours * 3_600_000,
+    },
+    policy: () => policy,
+    resolve: (name) => inventory.resolve(name),
+    notify: createNotifier({ ...notifySettings(config), log, env }),
+  });
+  const checkpoints = new CheckpointWriter({
+    database,
+    dataDir: config.dataDir,
+    log,
+    intervalMs: config.audit.checkpoint_seconds * 1000,
+    now,
+  });
+  const ports: KernelPorts = {
+    approvals: kernel.approvals,
+    telemetry: kernel.telemetry,
+    audit: { proof: async () => undefined, checkpoint: async () => undefined },
+    policy: createPolicyPort(() => policy, database, now),
+    config: { path: config.path, masked: () => config.masked(), problems: () => configProblems(options) },
+    health: createHealth({ kernel, database, startedAt: now(), now, version: VERSION }),
+    leases: kernel.leases,
+    events: kernel.events,
+    artifacts: kernel.artifacts,
+    invoke: (name, args, principal, how) => invokeInside(kernel, inventory, name, args, principal, how),
+    tools: () => offers(inventory, config),
+  };
+  try {
+    policy = await readPolicy(config, inventory);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+
+  return {
+    config,
+    log,
+    database,
+    kernel,
+    inventory,
+    ports,
+    checkpoints,
+    env,
+    person: { kind: 'person', id: userName() },
+    policy: () => policy,
+    hostFor,
+    now,
+    async close() {
+      await inventory.close();
+      await kernel.flush();
+      await checkpoints.close();
+      await database.close();
+    },
+  };
+}
+
+/** Conditions are checked against the tools' schemas, so a policy that has one needs every toolkit loaded. */
+async function readPolicy(config: Config, inventory: Inventory): Promise<Policy> {
+  const needsSchemas = config.policy.rules.some((rule) => rule.when !== undefined);
+  const schemas = new Map<string, JsonObject>();
+  if (needsSchemas) {
+    for (const { id } of inventory.sources) {
+      for (const { tool } of (await inventory.load(id)).tools)
+        schemas.set(tool.name, tool.input.json as JsonObject);
+    }
+  }
+  const catalogue = inventory.catalogue.map((entry) => ({
+    ...entry,
+    inputJson: schemas.get(entry.name) ?? {},
+  }));
+  return compilePolicy({
+    mode: config.mode,
+    approvalMode: config.approvalMode,
+    policy: config.policy,
+    catalogue,
+  });
+}
+
+/** Toolkits act for themselves only: as the system's own clock, or as the assistant. Never as a person or an agent. */
+async function invokeInside(
+  kernel: Kernel,
+  inventory: Inventory,
+  name: string,
+  args: JsonObject,
+  principal: Principal,
+  how: Parameters<KernelPorts['invoke']>[3],
+): ReturnType<KernelPorts['invoke']> {
+  const allowed = principal.kind === 'system' || (principal.kind === 'agent' && principal.id === 'assistant');
+  if (!allowed) throw new ToolFault('internal', 'A toolkit tried to act in somebody else’s name.');
+  const bound = await inventory.resolve(name);
+  if (!bound) throw new ToolFault('not_found', `There is no tool named ${name}.`);
+  const { outcome } = await kernel.invoke({
+    bound,
+    args,
+    principal,
+    transport: 'internal',
+    idempotencyKey: how?.idempotencyKey,
+    signal: how?.signal,
+    reason: how?.reason,
+  });
+  return outcome;
+}
+
+function offers(inventory: Inventory, config: Config): ToolOffer[] {
+  const enabled = new Set(config.toolkits);
+  return inventory.loaded().flatMap(({ toolkit, tools }) =>
+    enabled.has(toolkit.id)
+      ? tools
+          .filter(({ tool }) => tool.profiles.includes(config.profile))
+          .map(({ tool }) => ({
+            name: tool.name,
+            summary: tool.summary,
+            effect: tool.effect,
+            toolkit: toolkit.id,
+            inputJson: tool.input.json as JsonObject,
+          }))
+      : [],
+  );
+}
+
+async function configProblems(options: AppOptions): Promise<{ path: string; message: string }[]> {
+  try {
+    loadConfig({
+      path: options.configPath,
+      env: options.env,
+      flags: options.flags,
+      sections: toolkitEntries.flatMap(({ sections }) => sections),
+    });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ path, message }) => ({ path, message }));
+  }
+}
+
+const notifySettings = ({ approvals }: Config) => ({
+  webhook: approvals.notify.webhook,
+  desktop: approvals.notify.desktop,
+});
+
+const prefixed = (log: Log, toolkit: string): Log => ({
+  debug: (message, fields) => log.debug(message, { toolkit, ...fields }),
+  info: (message, fields) => log.info(message, { toolkit, ...fields }),
+  warn: (message, fields) => log.warn(message, { toolkit, ...fields }),
+  error: (message, fields) => log.error(message, { toolkit, ...fields }),
+});
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,39 @@
+import type { JsonObject } from '../contract/json.ts';
+import type { LimitUsage, PolicyPort } from '../contract/ports.ts';
+import { windowStart } from './admission/limits.ts';
+import type { Database } from './database.ts';
+import type { Policy } from './policy/index.ts';
+
+/** The policy in force and how much of its limits is used, for tools and pages. */
+export function createPolicyPort(policy: () => Policy, { db }: Database, now: () => Date): PolicyPort {
+  return {
+    async status(): Promise<JsonObject> {
+      return policy().status();
+    },
+    async limits(): Promise<readonly LimitUsage[]> {
+      const at = now();
+      const rows = await db
+        .selectFrom('counters')
+        .selectAll()
+        .where('window_start', '>=', Math.floor(at.getTime() / 1000) - LONGEST_PERIOD)
+        .execute();
+      return policy().limits.map((limit) => {
+        const start = windowStart(limit, at);
+        const used = rows.find((row) => row.key === limit.key && row.window_start === start)?.used ?? 0;
+        return {
+          key: limit.key,
+          dimension: limit.dimension,
+          match: limit.match,
+          max: limit.max,
+          used,
+          periodSeconds: limit.periodSeconds,
+          periodStart: new Date(start * 1000),
+          resetAt: new Date((start + limit.periodSeconds) * 1000),
+        };
+      });
+    },
+  };
+}
+
+/** Counters older than this belong to no open window of any sensible limit. */
+const LONGEST_PERIOD = 366 * 24 * 3600;

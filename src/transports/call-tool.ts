@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type CallToolResult,
+  inputRequired,
+  inputResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { type Principal, principalName } from '../contract/principal.ts';
+import type { Consent, Progress } from '../kernel/call.ts';
+import { digest } from '../lib/digest.ts';
+import { CALL_TOOL } from '../registry/discovery.ts';
+import type { OwnedTool } from '../registry/inventory.ts';
+import { toMcpResult } from '../render/mcp.ts';
+import type { Peer, Served } from './served.ts';
+
+export const TOKEN_KEY = 'countersign/token';
+export const IDEMPOTENCY_KEY = 'countersign/idempotency_key';
+const QUESTION = 'decision';
+
+/** What a person was asked: their answer counts for exactly this call, once. */
+export interface QuestionState {
+  readonly nonce: string;
+  readonly principal: string;
+  readonly digest: string;
+}
+
+export interface Caller {
+  /** The client's own name and version: a label, never an identity. */
+  readonly client: string | undefined;
+  readonly canAsk: boolean;
+}
+
+/** Serves one `tools/call`: the only thing it decides is who is asking. */
+export async function callTool(
+  served: Served,
+  peer: Peer,
+  caller: Caller,
+  params: { readonly name: string; readonly arguments?: Record<string, unknown> },
+  context: ServerContext,
+  codec: RequestStateCodec<QuestionState>,
+): Promise<CallToolResult | ReturnType<typeof inputRequired>> {
+  const { _meta: meta, signal } = context.mcpReq;
+  const principal = await identify(served, peer, meta?.[TOKEN_KEY]);
+  const { owned, args } = pick(served, params.name, params.arguments ?? {});
+  const wanted = digest(owned.tool.name, safeDigestInput(args));
+  const consent = await consentOf(served, caller, context, principal, wanted);
+  const key = meta?.[IDEMPOTENCY_KEY];
+  const result = await served.invoke({
+    bound: owned,
+    args,
+    principal: caller.client ? { ...principal, label: caller.client } : principal,
+    transport: peer.transport,
+    client: caller.client,
+    signal,
+    consent,
+    idempotencyKey: typeof key === 'string' && key ? key : undefined,
+    onProgress: progressSender(context),
+  });
+  if (result.outcome.status === 'needs_person') {
+    const state: QuestionState = { nonce: randomUUID(), principal: principalName(principal), digest: wanted };
+    return inputRequired({
+      inputRequests: { [QUESTION]: question(result.outcome.question) },
+      requestState: await codec.mint(state),
+    });
+  }
+  const rendered = toMcpResult(
+    { tool: owned.tool, dialect: owned.toolkit.dialect, ...result },
+    served.modes(),
+  );
+  // The renderer builds protocol results without knowing the SDK; the shapes are the same.
+  return rendered as unknown as CallToolResult;
+}
+
+export async function identify(served: Served, peer: Peer, token: unknown): Promise<Principal> {
+  if (typeof token !== 'string') {
+    if (!peer.needsToken) return peer.principal;
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `A token is required here: put an agent's token in _meta["${TOKEN_KEY}"].`,
+    );
+  }
+  const known = await served.authenticate(token);
+  if (!known)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The token is not known or was revoked.');
+  return known;
+}
+
+/** Discovery's call_tool is replaced by the tool it names, so that the inner tool's effect is what is judged. */
+export function pick(served: Served, name: string, args: unknown): { owned: OwnedTool; args: unknown } {
+  const { exposure } = served;
+  if (name === CALL_TOOL && exposure.options.discovery && isRecord(args)) {
+    const inner = exposure.reachable.find(({ tool }) => tool.name === args.name);
+    const known = Object.keys(args).every((key) => key === 'name' || key === 'arguments');
+    if (inner && known) return { owned: inner, args: args.arguments ?? {} };
+  }
+  const owned = exposure.find(name);
+  if (!owned) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 80)}`);
+  return { owned, args };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** Arguments that cannot be written down canonically are refused by the pipeline; here they only must not throw. */
+function safeDigestInput(args: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(args).toWellFormed());
+  } catch {
+    return null;
+  }
+}
+
+async function consentOf(
+  served: Served,
+  caller: Caller,
+  { mcpReq }: ServerContext,
+  principal: Principal,
+  wanted: string,
+): Promise<Consent | undefined> {
+  const state = mcpReq.requestState<QuestionState>();
+  if (state && state.digest === wanted && state.principal === principalName(principal)) {
+    const answer = inputResponse(mcpReq.inputResponses, QUESTION);
+    const agreed = answer.kind === 'elicit' && answer.action === 'accept' && answer.content?.confirm === true;
+    if (agreed && (await served.useOnce(`elicitation:${state.nonce}`))) return served.person;
+    // Declined, cancelled or used twice: no answer means no.
+    return undefined;
+  }
+  return caller.canAsk ? 'can-ask' : undefined;
+}
+
+const question = (message: string) =>
+  inputRequired.elicit({
+    message,
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        confirm: { type: 'boolean', title: 'Yes, do it', description: 'Only a person may answer this.' },
+      },
+      required: ['confirm'],
+    },
+  });
+
+function progressSender({ mcpReq }: ServerContext): ((progress: Progress) => void) | undefined {
+  const token = mcpReq._meta?.progressToken;
+  if (token === undefined) return undefined;
+  let count = 0;
+  return ({ message, done, total }) => {
+    // The protocol wants every value larger than the one before.
+    count = Math.max(count + (done > count ? 0 : 1e-6), done);
+    const params = {
+      progressToken: token,
+      progress: count,
+      message,
+      ...(total === undefined ? {} : { total }),
+    };
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
+}

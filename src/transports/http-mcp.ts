@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { Principal } from '../contract/principal.ts';
+import { principalName } from '../contract/principal.ts';
+import { createMcpServer } from './mcp-server.ts';
+import type { Peer, Served } from './served.ts';
+
+export type ServerFor = (served: Served, peer: Peer) => Server;
+
+/** Room for any message a tool accepts; the arguments themselves are bounded in the pipeline. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const MAX_SESSIONS = 1000;
+const SESSION_IDLE_MS = 60 * 60 * 1000;
+
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: Server;
+  readonly owner: string;
+  usedAt: number;
+}
+
+/**
+ * `/mcp` for every generation of client: 2026 requests stand alone, 2025 clients get a session (their dialogs are
+ * pushed to them), and a bare JSON-RPC POST without any handshake is answered as plain JSON.
+ */
+export function createMcpEndpoint(served: Served, serverFor: ServerFor = createMcpServer) {
+  const sessions = new Map<string, Session>();
+  const principals = new WeakMap<Request, Principal>();
+  const peer = (principal: Principal): Peer => ({ transport: 'http', principal });
+  const report = (error: Error): void => served.log.debug('http', { error: error.message });
+
+  const modern = createMcpHandler(
+    ({ requestInfo }) => {
+      const principal = requestInfo && principals.get(requestInfo);
+      if (!principal) throw new Error('A request reached the protocol without a caller.');
+      return serverFor(served, peer(principal));
+    },
+    { legacy: 'reject', maxRequestBodySize: MAX_BODY_BYTES, onerror: report },
+  );
+
+  const openSession = async (principal: Principal): Promise<Session> => {
+    const server = serverFor(served, peer(principal));
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => {
+        sessions.set(id, session);
+      },
+      onsessionclosed: (id) => {
+        sessions.delete(id);
+      },
+    });
+    const session: Session = { transport, server, owner: principalName(principal), usedAt: Date.now() };
+    await server.connect(transport);
+    dropIdle(sessions);
+    return session;
+  };
+
+  const legacy = async (request: Request, principal: Principal): Promise<Response> => {
+    const id = request.headers.get('mcp-session-id');
+    if (id !== null) {
+      const session = sessions.get(id);
+      // A session belongs to whoever opened it; to anybody else it does not exist.
+      if (!session || session.owner !== principalName(principal))
+        return rpcError(404, -32001, 'Session not found');
+      session.usedAt = Date.now();
+      return session.transport.handleRequest(request);
+    }
+    if (request.method !== 'POST') return rpcError(405, -32000, 'Method not allowed.');
+    const text = await request.text();
+    if (text.length > MAX_BODY_BYTES) return rpcError(413, -32600, 'The request is too large.');
+    const body = parseJson(text);
+    if (body === undefined) return rpcError(400, -32700, 'Parse error: the body is not JSON.');
+    const parsedBody = body;
+    if (isInitialize(parsedBody) && acceptsEvents(request)) {
+      const session = await openSession(principal);
+      return session.transport.handleRequest(withBody(request, text), { parsedBody });
+    }
+    return plainJson(request, text, parsedBody, principal);
+  };
+
+  /** No handshake and no event stream: one server for one request, answered as JSON. */
+  const plainJson = async (
+    request: Request,
+    text: string,
+    parsedBody: unknown,
+    principal: Principal,
+  ): Promise<Response> => {
+    const server = serverFor(served, peer(principal));
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: undefined,
+      enableJsonResponse: true,
+    });
+    await server.connect(transport);
+    try {
+      return await transport.handleRequest(withBody(request, text, 'application/json, text/event-stream'), {
+        parsedBody,
+      });
+    } finally {
+      await server.close();
+    }
+  };
+
+  return {
+    async fetch(request: Request, principal: Principal): Promise<Response> {
+      if (await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES }))
+        return legacy(request, principal);
+      principals.set(request, principal);
+      return modern.fetch(request);
+    },
+    async close(): Promise<void> {
+      await modern.close();
+      for (const { server } of sessions.values()) await server.close();
+      sessions.clear();
+    },
+  };
+}
+
+function dropIdle(sessions: Map<string, Session>): void {
+  const oldest = [...sessions.entries()].sort((a, b) => a[1].usedAt - b[1].usedAt);
+  for (const [id, session] of oldest) {
+    const idle = Date.now() - session.usedAt > SESSION_IDLE_MS;
+    if (!idle && sessions.size <= MAX_SESSIONS) break;
+    sessions.delete(id);
+    void session.server.close();
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isInitialize = (body: unknown): boolean =>
+  body !== null && typeof body === 'object' && 'method' in body && body.method === 'initialize';
+
+const acceptsEvents = (request: Request): boolean =>
+  request.headers.get('accept')?.includes('text/event-stream') ?? false;
+
+function withBody(request: Request, text: string, accept?: string): Request {
+  const headers = new Headers(request.headers);
+  if (accept) headers.set('accept', accept);
+  return new Request(request.url, { method: 'POST', headers, body: text, signal: request.signal });
+}
+
+const rpcError = (status: number, code: number, message: string): Response =>
+  Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });

@@ -1,0 +1,133 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  createRequestStateCodec,
+  type Implementation,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Exposure } from '../registry/exposure.ts';
+import { type McpListing, toMcpListing } from '../render/mcp.ts';
+import { type Caller, callTool, identify, type QuestionState, TOKEN_KEY } from './call-tool.ts';
+import type { Peer, Served, ServedResource } from './served.ts';
+
+/** How long a person may take to answer a client's dialog. */
+const QUESTION_SECONDS = 600;
+
+const listings = new WeakMap<Exposure, McpListing[]>();
+
+/** The listing of an exposure never changes, so it is made once. */
+export function listingOf(exposure: Exposure): McpListing[] {
+  const known = listings.get(exposure);
+  if (known) return known;
+  const made = exposure.listed.map(({ tool, toolkit }) => toMcpListing(tool, toolkit.dialect));
+  listings.set(exposure, made);
+  return made;
+}
+
+/** One protocol server for one connection or request; both protocol generations are the SDK's business. */
+export function createMcpServer(served: Served, peer: Peer): Server {
+  const codec = createRequestStateCodec<QuestionState>({
+    key: served.stateKey,
+    ttlSeconds: QUESTION_SECONDS,
+  });
+  const server = new Server(
+    { name: served.name, version: served.version, title: 'Countersign' },
+    {
+      capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+      instructions: served.instructions,
+      requestState: { verify: (state, context) => codec.verify(state, context) },
+    },
+  );
+  const admit: Admit = (context) => identify(served, peer, context.mcpReq._meta?.[TOKEN_KEY]);
+  server.setRequestHandler('tools/list', async (_request, context) => {
+    await admit(context);
+    return { tools: listingOf(served.exposure) as never };
+  });
+  server.setRequestHandler('tools/call', ({ params }, context) =>
+    callTool(served, peer, callerOf(server, context), params, context, codec),
+  );
+  addResources(server, served.resources, admit);
+  addPrompts(server, served, admit);
+  server.setRequestHandler('completion/complete', () => ({ completion: { values: [] } }));
+  return server;
+}
+
+/** Refuses a request without a token where one is needed. */
+type Admit = (context: ServerContext) => Promise<unknown>;
+
+function callerOf(server: Server, { mcpReq }: ServerContext): Caller {
+  // The envelope's keys are plain strings on the wire; its type lists them under computed names.
+  const envelope = mcpReq.envelope as { [key: string]: unknown } | undefined;
+  const info = (envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion()) as Implementation | undefined;
+  const capabilities = (envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()) as
+    | ClientCapabilities
+    | undefined;
+  return {
+    client: info ? `${info.name}/${info.version}`.slice(0, 120) : undefined,
+    canAsk: capabilities?.elicitation !== undefined,
+  };
+}
+
+function addResources(server: Server, resources: readonly ServedResource[], admit: Admit): void {
+  server.setRequestHandler('resources/list', async (_request, context) => {
+    await admit(context);
+    return {
+      resources: resources.map(({ uri, name, title, description, mimeType }) => ({
+        uri,
+        name,
+        title,
+        description,
+        mimeType,
+      })),
+    };
+  });
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('resources/read', async ({ params }, context) => {
+    await admit(context);
+    const found = resources.find(({ uri }) => uri === params.uri);
+    if (!found)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `There is no resource ${params.uri.slice(0, 200)}`,
+        { uri: params.uri },
+      );
+    return { contents: [{ uri: found.uri, mimeType: found.mimeType, text: await found.read() }] };
+  });
+}
+
+function addPrompts(server: Server, { prompts }: Served, admit: Admit): void {
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: prompts.map(({ name, title, description, arguments: args }) => ({
+      name,
+      title,
+      description,
+      arguments: [...args],
+    })),
+  }));
+  server.setRequestHandler('prompts/get', async ({ params }, context) => {
+    await admit(context);
+    const found = prompts.find(({ name }) => name === params.name);
+    if (!found)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `There is no prompt ${params.name.slice(0, 80)}`,
+      );
+    const given = params.arguments ?? {};
+    const missing = found.arguments
+      .filter(({ name, required }) => required && !given[name])
+      .map(({ name }) => name);
+    if (missing.length > 0)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `The prompt ${found.name} needs: ${missing.join(', ')}`,
+      );
+    return {
+      description: found.description,
+      messages: [{ role: 'user', content: { type: 'text', text: found.text(given) } }],
+    };
+  });
+}

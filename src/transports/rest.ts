@@ -1,0 +1,73 @@
+import type { Hono } from 'hono';
+import { dialects } from '../render/dialects/index.ts';
+import { pick } from './call-tool.ts';
+import type { Door } from './http-door.ts';
+import { listingOf } from './mcp-server.ts';
+import type { Served } from './served.ts';
+
+/** The plain endpoints of the QualCoder document: `GET /`, `GET /tools`, `POST /tools/{name}`. */
+export function addRestRoutes(app: Hono, served: Served, door: Door): void {
+  app.get('/', async (context, next) => {
+    // A browser gets the web application, a program gets the facts.
+    if (context.req.header('accept')?.includes('text/html')) return next();
+    return context.json({
+      name: served.name,
+      version: served.version,
+      mcp_endpoint: 'POST /mcp',
+      tools_endpoint: 'GET /tools',
+      tools: served.exposure.listed.length,
+    });
+  });
+
+  app.get('/tools', async (context) => {
+    const who = await door.identify(context.req.raw);
+    if (who instanceof Response) return who;
+    return context.json({ tools: listingOf(served.exposure) });
+  });
+
+  app.post('/tools/:name', async (context) => {
+    const who = await door.identify(context.req.raw);
+    if (who instanceof Response) return who;
+    const body = await readBody(context.req.raw);
+    if (typeof body === 'string')
+      return context.json({ success: false, error: body, error_code: 'INVALID_INPUT' }, 400);
+    const { name } = context.req.param();
+    let picked: ReturnType<typeof pick>;
+    try {
+      picked = pick(served, name, body.arguments ?? {});
+    } catch {
+      return context.json(
+        {
+          success: false,
+          error: `There is no tool named ${JSON.stringify(name.slice(0, 80))}; GET /tools lists them.`,
+          error_code: 'TOOL_NOT_FOUND',
+        },
+        404,
+      );
+    }
+    const { owned, args } = picked;
+    const result = await served.invoke({
+      bound: owned,
+      args,
+      principal: who,
+      transport: 'rest',
+      client: context.req.header('user-agent')?.slice(0, 120),
+      signal: context.req.raw.signal,
+      idempotencyKey: context.req.header('idempotency-key') || undefined,
+    });
+    const { dialect } = owned.toolkit;
+    return context.json(dialects[dialect].body({ tool: owned.tool, dialect, ...result }, served.modes()));
+  });
+}
+
+async function readBody(request: Request): Promise<{ arguments?: unknown } | string> {
+  const text = await request.text();
+  if (text.trim() === '') return {};
+  try {
+    const body: unknown = JSON.parse(text);
+    if (body !== null && typeof body === 'object' && !Array.isArray(body)) return body;
+    return 'The body must be a JSON object like {"arguments": {…}}.';
+  } catch {
+    return 'The body is not JSON. Send {"arguments": {…}}.';
+  }
+}
