@@ -29,7 +29,7 @@ export async function createServed(app: App, options: ExposureOptions): Promise<
     stateKey: await stateKey(app),
     person: app.person,
     modes: () => ({ mode: app.config.mode, approvalMode: app.config.approvalMode }),
-    useOnce: (nonce) => useOnce(app, nonce),
+    firstUse: (nonce) => firstUse(app, nonce),
     authenticate: (token) => app.kernel.agents.authenticate(token),
   };
 }
@@ -50,7 +50,7 @@ async function stateKey({ database }: App): Promise<Uint8Array> {
   return createHmac('sha256', Buffer.from(row.value, 'hex')).update('countersign request state').digest();
 }
 
-async function useOnce({ database, now }: App, nonce: string): Promise<boolean> {
+async function firstUse({ database, now }: App, nonce: string): Promise<boolean> {
   const at = now();
   const { numInsertedOrUpdatedRows } = await database.db
     .insertInto('idempotency')

@@ -124,7 +124,7 @@ async function consentOf(
   if (state && state.digest === wanted && state.principal === principalName(principal)) {
     const answer = inputResponse(mcpReq.inputResponses, QUESTION);
     const agreed = answer.kind === 'elicit' && answer.action === 'accept' && answer.content?.confirm === true;
-    if (agreed && (await served.useOnce(`elicitation:${state.nonce}`))) return served.person;
+    if (agreed && (await served.firstUse(`elicitation:${state.nonce}`))) return served.person;
     // Declined, cancelled or used twice: no answer means no.
     return undefined;
   }

@@ -20,7 +20,7 @@ export interface Served {
   readonly person: Principal;
   modes(): Modes;
   /** True the first time a nonce is seen, by any process. */
-  useOnce(nonce: string): Promise<boolean>;
+  firstUse(nonce: string): Promise<boolean>;
   /** Who a bearer token belongs to. */
   authenticate(token: string): Promise<Principal | undefined>;
 }
