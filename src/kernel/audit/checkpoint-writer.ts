@@ -13,6 +13,7 @@ export interface CheckpointWriterOptions {
 
 /** Signs the log on an interval when it grew, and once more at the end. A failure is logged and tried again later. */
 export class CheckpointWriter {
+  readonly now: () => Date;
   readonly #options: CheckpointWriterOptions;
   #signer: Promise<Signer> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -20,6 +21,7 @@ export class CheckpointWriter {
 
   constructor(options: CheckpointWriterOptions) {
     this.#options = options;
+    this.now = options.now ?? (() => new Date());
   }
 
   start(): void {
@@ -37,12 +39,12 @@ export class CheckpointWriter {
 
   writeIfGrown(): Promise<void> {
     this.#running = this.#running.then(async () => {
-      const { database, log, now } = this.#options;
+      const { database, log } = this.#options;
       try {
         const head = await database.db.selectFrom('audit_head').select('size').executeTakeFirst();
         const last = await latestCheckpoint(database);
         if (!head || head.size <= (last?.size ?? 0)) return;
-        await writeCheckpoint(database, await this.signer(), now);
+        await writeCheckpoint(database, await this.signer(), this.now);
       } catch (error) {
         log.error('The audit checkpoint could not be written', { error });
       }

@@ -1,4 +1,7 @@
 export { type ArtifactState, ArtifactStore } from './artifacts.ts';
+export { type CheckOptions, type CheckReport, checkProof } from './check.ts';
+export { latestCheckpoint, type StoredCheckpoint, writeCheckpoint } from './checkpoint.ts';
+export { CheckpointWriter, type CheckpointWriterOptions } from './checkpoint-writer.ts';
 export {
   ENTRY_KINDS,
   type Entry,
@@ -11,4 +14,10 @@ export {
 } from './entry.ts';
 export { appendEntries } from './log.ts';
 export { type PayloadKind, payloadRow, type SealedPayload, sealPayload } from './payload.ts';
+export { createAuditPort } from './port.ts';
 export { isSecretName, redactPrivate, redactSecrets } from './privacy.ts';
+export { type ProofFile, proveCall } from './prove.ts';
+export { Signer, signingKeys } from './signer.ts';
+export { consistencyProof, inclusionPaths } from './tree-paths.ts';
+export type { Problem, VerifyReport } from './verify/report.ts';
+export { type VerifyOptions, verifyLog } from './verify.ts';

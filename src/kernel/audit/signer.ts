@@ -6,7 +6,7 @@ import { type LogSigner, signHead } from './checkpoint.ts';
 import { prepareEntry } from './entry.ts';
 import { KeyFile, type KeyPair } from './key-file.ts';
 import { appendEntries, lockHead } from './log.ts';
-import { type NoteKey, noteKey } from './note.ts';
+import { type NoteKey, noteKey, parseNoteKey } from './note.ts';
 
 const ORIGIN = 'audit.origin';
 const keySetting = (key: NoteKey): string => `audit.key.${key.id}`;
@@ -48,8 +48,8 @@ export class Signer implements LogSigner {
   async prepare(trx: Transaction<Tables>, now: Date): Promise<void> {
     await this.#adoptSuccessor(trx);
     const known = await setting(trx, keySetting(this.#key));
-    if (known === 'active') return;
-    if (known === 'retired') {
+    if (known?.startsWith('active')) return;
+    if (known?.startsWith('retired')) {
       throw new Error(
         `The signing key ${this.#key.id} was retired and no newer one is in the data directory. Restore audit-key.pem from a backup, or move it away to start with a new key.`,
       );
@@ -78,12 +78,12 @@ export class Signer implements LogSigner {
       await signHead(trx, this.#database.engine, this, now);
       await trx
         .updateTable('settings')
-        .set({ value: 'retired' })
+        .set({ value: `retired ${this.#key.text}` })
         .where('key', '=', keySetting(this.#key))
         .execute();
       await trx
         .insertInto('settings')
-        .values({ key: keySetting(next), value: 'active' })
+        .values({ key: keySetting(next), value: `active ${next.text}` })
         .execute();
     });
     // A crash before this line is repaired by whoever signs next: the log says that the successor is in force.
@@ -109,7 +109,7 @@ export class Signer implements LogSigner {
     const next = this.#file.readNext();
     if (next) {
       const recorded = await setting(trx, keySetting(noteKey(this.#key.name, next.publicKey)));
-      if (recorded === 'active') this.#file.promoteNext();
+      if (recorded?.startsWith('active')) this.#file.promoteNext();
       else this.#file.dropNext();
     }
     const current = this.#file.readOrCreate();
@@ -122,6 +122,16 @@ export class Signer implements LogSigner {
 
 /** What the old key signs to vouch for the new one; no checkpoint can look like this. */
 export const endorsementText = (next: NoteKey): string => `countersign audit key successor\n${next.text}\n`;
+
+/** Every key that ever signed for this log, as the store remembers them; the log itself is the proof. */
+export async function signingKeys(database: Database): Promise<NoteKey[]> {
+  const rows = await database.db
+    .selectFrom('settings')
+    .select('value')
+    .where('key', 'like', 'audit.key.%')
+    .execute();
+  return rows.map(({ value }) => parseNoteKey(value.replace(/^(active|retired) /, '')));
+}
 
 /** The log's own name, made once. It is also the name of every key that signs for it. */
 export async function originOf(database: Database): Promise<string> {

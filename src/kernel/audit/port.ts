@@ -1,0 +1,24 @@
+import type { JsonObject } from '../../contract/json.ts';
+import type { AuditPort } from '../../contract/ports.ts';
+import type { Database } from '../database.ts';
+import { latestCheckpoint } from './checkpoint.ts';
+import type { CheckpointWriter } from './checkpoint-writer.ts';
+import { proveCall } from './prove.ts';
+
+/** `flush` makes the evidence of reads durable, which is committed in groups a moment after the reply. */
+export function createAuditPort(
+  database: Database,
+  checkpoints: CheckpointWriter,
+  flush: () => Promise<void>,
+): AuditPort {
+  return {
+    async proof(callId) {
+      await flush();
+      const proof = await proveCall(database, await checkpoints.signer(), callId, checkpoints.now);
+      return proof && (structuredClone(proof) as unknown as JsonObject);
+    },
+    async checkpoint() {
+      return (await latestCheckpoint(database))?.note;
+    },
+  };
+}
