@@ -36,12 +36,14 @@ export const xApi = configSection(
         .boolean()
         .default(false)
         .describe('Let the scraper change things; this risks the account.'),
-      scraper_auth_token: secret('Cookie auth_token of a signed-in browser, for the scraper.'),
-      scraper_ct0: secret('Cookie ct0 of the same browser.'),
+      scraper_cookies: secret('Cookie header of a signed-in browser, for the scraper.'),
       consumer_key: secret('OAuth 1.0a consumer key, for the Ads API.'),
       consumer_secret: secret('OAuth 1.0a consumer secret, for the Ads API.'),
       access_token: secret('OAuth 1.0a access token, for the Ads API.'),
       access_token_secret: secret('OAuth 1.0a access token secret, for the Ads API.'),
+      api_base_url: z.url().optional().describe('Where the X API v2 answers, if not at api.x.com.'),
+      ads_base_url: z.url().optional().describe('Where the Ads API answers, if not at ads-api.x.com.'),
+      request_timeout_seconds: seconds(30, 'Longest wait for one answer of X.'),
       media_folders: z
         .array(z.string().min(1))
         .default(['~/Pictures'])

@@ -31,19 +31,24 @@ export const getRateLimits = defineXTool({
     ),
   }),
   async run(_args, { services }) {
-    const [policy, endpoints] = await Promise.all([
+    const [policy, safety, endpoints] = await Promise.all([
       services.kernel.policy.limits(),
+      services.safety.usage(),
       endpointLimits(services),
     ]);
+    const rows = [
+      ...policy.map(({ key, resetAt, ...usage }) => ({ ...usage, action: key, resetsAt: resetAt })),
+      ...safety,
+    ];
     return {
-      rate_limits: policy.map((usage) => ({
-        action: usage.key,
+      rate_limits: rows.map((usage) => ({
+        action: usage.action,
         used: usage.used,
         max: usage.max,
         remaining: Math.max(0, usage.max - usage.used),
         period_seconds: usage.periodSeconds,
         period_start: usage.periodStart.toISOString(),
-        resets_at: usage.resetAt.toISOString(),
+        resets_at: usage.resetsAt.toISOString(),
       })),
       x_endpoints: endpoints.map((row) => ({
         endpoint: row.endpoint,

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto';
+import type { LanguageModel } from 'ai';
+import { ToolFault } from '../../../contract/faults.ts';
+import type { Log } from '../../../contract/ports.ts';
+import type { Journal } from '../growth/journal.ts';
+import type { PostKind } from '../growth/tables.ts';
+import { postLength, textKey } from '../lib/post-text.ts';
+import type { XSettings } from '../services.ts';
+import { bareText, type DraftRules, draftProblem, splitParts } from './draft-check.ts';
+import { modelName, openModel } from './model.ts';
+import { avoid, persona, productRule, type QuotedPost, untrusted } from './prompts.ts';
+import {
+  ARCHETYPES,
+  type Archetype,
+  FORMATS,
+  isFormat,
+  pickArchetype,
+  STRUCTURES,
+  type Structure,
+} from './styles.ts';
+
+export interface WriterOptions {
+  readonly settings: Pick<XSettings, 'llm' | 'business' | 'limits'>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly journal: Pick<Journal, 'generated' | 'llmUsed'>;
+  readonly log: Log;
+  bannedPhrase(text: string): string | undefined;
+  now(): Date;
+  random(): number;
+}
+
+export interface Written {
+  readonly text: string;
+  readonly length: number;
+}
+
+export interface ReplyWish {
+  readonly post: QuotedPost;
+  readonly context?: string;
+  readonly archetype?: Archetype;
+  readonly mentionProduct?: boolean;
+}
+
+export interface ThreadWish {
+  readonly topic: string;
+  readonly count: number;
+  readonly structure?: Structure;
+  readonly objective?: string;
+  readonly audience?: string;
+}
+
+interface Task {
+  readonly purpose: string;
+  readonly style: string;
+  readonly prompt: string;
+  readonly maxTokens: number;
+  readonly temperature: number;
+  readonly signal: AbortSignal;
+}
+
+/** A model's answer read: usable, or what to tell the model about it. */
+type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+/** Writes drafts with the configured language model. Nothing here posts. */
+export class Writer {
+  readonly #options: WriterOptions;
+  #model: Promise<LanguageModel> | undefined;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  get configured(): boolean {
+    return this.#options.settings.llm.provider !== '';
+  }
+
+  async reply(wish: ReplyWish, signal: AbortSignal): Promise<Written & { readonly archetype: Archetype }> {
+    const { business, limits } = this.#options.settings;
+    const archetype = wish.archetype ?? pickArchetype(this.#options.random);
+    const prompt = lines([
+      'Write a reply to this post.',
+      untrusted(wish.post),
+      ARCHETYPES[archetype].guide,
+      wish.context ? `The person who asked adds: ${wish.context}` : '',
+      productRule(business, wish.mentionProduct ?? false),
+      avoid(limits.banned_phrases),
+    ]);
+    const style = business.reply_style;
+    const written = await this.#writeOne({
+      purpose: 'reply',
+      style,
+      prompt,
+      maxTokens: 1000,
+      temperature: 0.7,
+      signal,
+    });
+    await this.#remember('reply', written.text, undefined, archetype);
+    return { ...written, archetype };
+  }
+
+  /** `style` is one of the formats, or words of the caller's own. */
+  async tweet(
+    wish: { readonly topic: string; readonly style?: string },
+    signal: AbortSignal,
+  ): Promise<Written> {
+    const { business, limits } = this.#options.settings;
+    const guide =
+      wish.style === undefined ? '' : isFormat(wish.style) ? FORMATS[wish.style] : `Style: ${wish.style}`;
+    const prompt = lines([
+      `Write one original post about: ${wish.topic}`,
+      guide,
+      avoid(limits.banned_phrases),
+    ]);
+    const style = business.content_style;
+    const written = await this.#writeOne({
+      purpose: 'tweet',
+      style,
+      prompt,
+      maxTokens: 1000,
+      temperature: 0.8,
+      signal,
+    });
+    await this.#remember('tweet', written.text, wish.topic, wish.style);
+    return written;
+  }
+
+  async thread(wish: ThreadWish, signal: AbortSignal): Promise<readonly Written[]> {
+    const { business, limits } = this.#options.settings;
+    const prompt = lines([
+      `Write a thread of exactly ${wish.count} posts about: ${wish.topic}`,
+      wish.structure ? `Structure: ${STRUCTURES[wish.structure]}` : '',
+      wish.objective ? `Objective: ${wish.objective}` : '',
+      wish.audience ? `Audience: ${wish.audience}` : '',
+      'The first post must make people want to read on; the last one must close the thought.',
+      'Put a line of three dashes between posts. Do not number them.',
+      avoid(limits.banned_phrases),
+    ]);
+    const style = business.content_style;
+    const task = { purpose: 'thread', style, prompt, maxTokens: 4000, temperature: 0.7, signal };
+    const parts = await this.#attempt<string[]>(task, async (answer) => {
+      const texts = splitParts(answer);
+      if (texts.length !== wish.count) {
+        return {
+          ok: false,
+          problem: `There were ${texts.length} posts. Write exactly ${wish.count}, with --- between them.`,
+        };
+      }
+      for (const [index, text] of texts.entries()) {
+        const problem = await draftProblem(text, this.#rules);
+        if (problem) return { ok: false, problem: `Post ${index + 1}: ${problem}` };
+      }
+      return { ok: true, value: texts };
+    });
+    await this.#remember('thread', parts.join('\n\n'), wish.topic, wish.structure);
+    return Promise.all(parts.map(measured));
+  }
+
+  #writeOne(task: Task): Promise<Written> {
+    return this.#attempt<Written>(task, async (answer) => {
+      const text = bareText(answer);
+      const problem = await draftProblem(text, this.#rules);
+      return problem ? { ok: false, problem } : { ok: true, value: await measured(text) };
+    });
+  }
+
+  get #rules(): DraftRules {
+    const { product_url } = this.#options.settings.business;
+    return { bannedPhrase: this.#options.bannedPhrase, allowedLinks: product_url ? [product_url] : [] };
+  }
+
+  /** Two tries: the second is told what was wrong with the first. */
+  async #attempt<T>(task: Task, read: (answer: string) => Promise<Reading<T>>): Promise<T> {
+    const first = await read(await this.#ask(task));
+    if (first.ok) return first.value;
+    const prompt = `${task.prompt}\n\nYour first try could not be used. ${first.problem}`;
+    const second = await read(await this.#ask({ ...task, prompt }));
+    if (second.ok) return second.value;
+    throw new ToolFault('llm_error', `The model's text could not be used, twice. ${second.problem}`, {
+      detail: { purpose: task.purpose },
+    });
+  }
+
+  async #ask({ purpose, style, prompt, maxTokens, temperature, signal }: Task): Promise<string> {
+    const { settings, env, journal, now, log } = this.#options;
+    const { llm, business } = settings;
+    this.#model ??= openModel(llm, env);
+    const model = await this.#model.catch((error: unknown) => {
+      this.#model = undefined;
+      throw error;
+    });
+    const { generateText } = await import('ai');
+    try {
+      const { text, usage } = await generateText({
+        model,
+        system: persona(business, style),
+        prompt,
+        maxOutputTokens: maxTokens,
+        temperature,
+        maxRetries: 1,
+        abortSignal: AbortSignal.any([signal, AbortSignal.timeout(llm.timeout_seconds * 1000)]),
+      });
+      const use = { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 };
+      await journal
+        .llmUsed({ at: now(), purpose, provider: llm.provider, model: modelName(llm), ...use })
+        .catch((error: unknown) => log.warn('Model usage was not recorded', { error: String(error) }));
+      return text;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw await modelFault(error);
+    }
+  }
+
+  /** So that the post made of this text later knows its topic and style, whoever posts it. */
+  async #remember(kind: PostKind, text: string, topic?: string, style?: string): Promise<void> {
+    const { journal, now, log } = this.#options;
+    await journal
+      .generated({ id: randomUUID(), textKey: textKey(text), kind, topic, style }, now())
+      .catch((error: unknown) => log.warn('A draft was not remembered', { error: String(error) }));
+  }
+}
+
+async function modelFault(error: unknown): Promise<ToolFault> {
+  const { APICallError } = await import('ai');
+  const status = APICallError.isInstance(error) ? error.statusCode : undefined;
+  const refused = status === 401 || status === 403 || status === 404;
+  const message =
+    status === undefined
+      ? 'The language model did not answer.'
+      : refused
+        ? `The language model's server refused the request with status ${status}; check llm.api_key and llm.model.`
+        : `The language model's server failed with status ${status}.`;
+  return new ToolFault('llm_error', message, { cause: error, ...(refused ? { retryable: false } : {}) });
+}
+
+const measured = async (text: string): Promise<Written> => ({ text, length: await postLength(text) });
+
+const lines = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n');

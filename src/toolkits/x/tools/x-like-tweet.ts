@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { engage, reconcileEngagement } from '../lib/engage-x.ts';
+import { ENGAGE_FAULTS } from '../lib/fault-codes.ts';
+import { postId } from '../lib/read-x.ts';
+import { defineXTool } from '../services.ts';
+
+export const xLikeTweet = defineXTool({
+  name: 'x_like_tweet',
+  title: 'Like a post',
+  summary: 'Likes a post.',
+  effect: 'change',
+  reach: 'network',
+  category: 'engage',
+  profiles: CHANGE_PROFILES,
+  policyName: 'like_tweet',
+  faults: ENGAGE_FAULTS,
+  requires: { xClient: true, userAuth: true, scopes: ['like.read', 'like.write', 'users.read'] },
+  input: z.object({ tweet_id: postId }),
+  output: z.object({ liked: z.boolean(), tweet_id: z.string() }),
+  describeApproval: ({ tweet_id }) => `Like post ${tweet_id}?`,
+  rollback: ({ tweet_id }) => ({ tool: 'x_unlike_tweet', args: { tweet_id } }),
+  async run({ tweet_id }, context) {
+    const data = await engage(context, 'like', { tweet_id }, 'x_unlike_tweet');
+    return { liked: data.liked === true, tweet_id };
+  },
+  reconcile: ({ tweet_id }, context) => reconcileEngagement(context, 'like', tweet_id),
+});

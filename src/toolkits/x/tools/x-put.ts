@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { POLICY_FAULTS, X_FAULTS } from '../lib/fault-codes.ts';
+import {
+  body,
+  describeReply,
+  endpoint,
+  guardRequest,
+  headers,
+  host,
+  query,
+  rawShape,
+  requestFrom,
+  sendRaw,
+} from '../lib/universal.ts';
+import { defineXTool } from '../services.ts';
+
+export const xPut = defineXTool({
+  name: 'x_put',
+  title: 'Send PUT to the X API',
+  summary: 'Sends a PUT request to any X API endpoint.',
+  effect: 'change',
+  reach: 'network',
+  category: 'write',
+  profiles: ['admin'],
+  faults: [...X_FAULTS, 'invalid_input', 'validation_error', ...POLICY_FAULTS],
+  requires: { xClient: true, db: true, userAuth: true, elevatedAccess: true },
+  input: z.object({ endpoint, body, host, query, headers }),
+  output: rawShape,
+  describeApproval: ({ endpoint: to, body: sent }) => `Send PUT ${to}${sent ? ` with ${sent}` : ''}?`,
+  risks: () => ['reaches X below the typed tools'],
+  check: (args, services) => guardRequest(services, requestFrom('PUT', args)),
+  async run(args, context) {
+    return describeReply(await sendRaw(context, requestFrom('PUT', args)), context.now());
+  },
+});
