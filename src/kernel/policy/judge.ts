@@ -52,8 +52,8 @@ function askRules(
     }
     let missed = missedBy(rule, call);
     if (missed === undefined && rule.condition) {
-      input ??= conditionInput(plan, call);
       try {
+        input ??= conditionInput(plan, call);
         if (!rule.condition(input)) missed = 'its condition is false';
       } catch (error) {
         hear(unanswered(rule, error), 'its condition could not be evaluated');

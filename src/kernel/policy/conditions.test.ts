@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../contract/json.ts';
+import { ask, compile } from './policy.fixture.ts';
+
+const deny = (tool: string, when: string) =>
+  compile({ template: 'none', rules: [{ id: 'r', action: 'deny', tools: [tool], when }] });
+
+describe('a condition', () => {
+  it.each<[string, string, JsonObject, boolean]>([
+    ['x_post_tweet', 'args.text.contains("crypto")', { text: 'buy crypto' }, true],
+    ['x_post_tweet', 'args.text.contains("crypto")', { text: 'hello' }, false],
+    [
+      'x_post_tweet',
+      'has(args.media_ids) && args.media_ids.exists(m, m.startsWith("v"))',
+      { text: '', media_ids: ['a', 'v1'] },
+      true,
+    ],
+    [
+      'x_post_tweet',
+      'has(args.media_ids) && args.media_ids.exists(m, m.startsWith("v"))',
+      { text: '' },
+      false,
+    ],
+    ['x_ads_campaign_create', 'args.days == 7 && args.days + 1 > 7', { budget: 1, days: 7 }, true],
+    ['x_ads_campaign_create', 'args.days % 2 == 0', { budget: 1, days: 7 }, false],
+    ['x_ads_campaign_create', 'args.budget > 100', { budget: 100.5, days: 1 }, true],
+    ['x_ads_campaign_create', 'args.budget * 2.0 > 100.0', { budget: 40, days: 1 }, false],
+    ['approve_item', 'args.id > 3', { id: 4 }, true],
+    [
+      'create_code',
+      'tool.name == "create_code" && tool.effect == "change" && tool.toolkit == "research"',
+      { name: 'a' },
+      true,
+    ],
+    ['create_code', 'principal.kind == "agent" && principal.id == "local"', { name: 'a' }, true],
+    ['create_code', 'now > timestamp("2026-03-02T09:59:59Z")', { name: 'a' }, true],
+    ['create_code', 'now.getHours("Europe/Berlin") == 11', { name: 'a' }, true],
+  ])('of %s, %s, with %j gives %s', async (tool, when, args, denied) => {
+    expect(ask(await deny(tool, when), tool, { args }).action).toBe(denied ? 'deny' : 'allow');
+  });
+
+  it('denies when it cannot be evaluated, whatever its action', async () => {
+    const when = 'now.getHours("Nowhere/Here") > 3';
+    for (const action of ['allow', 'ask', 'dry_run', 'deny']) {
+      const policy = await compile({
+        rules: [
+          { id: 'r', action, when },
+          { id: 'open', action: 'allow' },
+        ],
+      });
+      const decision = ask(policy, 'create_code', { args: { name: 'a' } });
+      expect(decision).toMatchObject({ action: 'deny', rule: 'r', code: 'policy_error' });
+      expect(decision.reason).toMatch(/^rule 'r' could not be evaluated \(/);
+    }
+  });
+
+  it('denies when an argument is not what the schema promised', async () => {
+    const decision = ask(await deny('x_post_tweet', 'args.text.contains("a")'), 'x_post_tweet', { args: {} });
+    expect(decision).toMatchObject({
+      code: 'policy_error',
+      reason: "rule 'r' could not be evaluated (No such key: text)",
+    });
+  });
+
+  it('names the plain denial when another rule could not be evaluated', async () => {
+    const rules: JsonObject[] = [
+      { id: 'broken', action: 'ask', priority: 1, when: 'now.getHours("Nowhere/Here") > 3' },
+      { id: 'no', action: 'deny', priority: 2 },
+    ];
+    expect(ask(await compile({ rules }), 'create_code')).toMatchObject({
+      rule: 'no',
+      code: 'policy_denied_user_rule',
+    });
+  });
+
+  it('does not see the properties every object has', async () => {
+    const rules = [
+      {
+        id: 'r',
+        action: 'deny',
+        tools: ['x_search_tweets'],
+        when: 'args.query == "constructor" && !has(args.max_results)',
+      },
+    ];
+    expect(ask(await compile({ rules }), 'x_search_tweets', { args: { query: 'constructor' } }).action).toBe(
+      'deny',
+    );
+  });
+});
