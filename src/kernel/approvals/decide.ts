@@ -227,13 +227,15 @@ export function createApprovals({
   };
 }
 
-/** Past their time, waiting rows expire; research suggestions have none. */
+/** Past their time, waiting rows and unused permits expire; research suggestions have none. */
 export async function expireDue({ ports: { database, now } }: ApprovalQueue): Promise<number> {
   const at = now().toISOString();
   const due = await database.db
     .selectFrom('approvals')
-    .select(['id', 'uuid', 'tool', 'toolkit', 'digest', 'run_id'])
-    .where('state', '=', 'pending')
+    .select(['id', 'uuid', 'state', 'tool', 'toolkit', 'digest', 'run_id'])
+    .where((eb) =>
+      eb.or([eb('state', '=', 'pending'), eb.and([eb('state', '=', 'approved'), eb('kind', '=', 'permit')])]),
+    )
     .where('expires_at', '<=', at)
     .limit(500)
     .execute();
@@ -245,7 +247,7 @@ export async function expireDue({ ports: { database, now } }: ApprovalQueue): Pr
         .updateTable('approvals')
         .set((eb) => ({ state: 'expired', version: eb('version', '+', 1) }))
         .where('id', '=', row.id)
-        .where('state', '=', 'pending')
+        .where('state', '=', row.state)
         .executeTakeFirst();
       if (numUpdatedRows === 0n) continue;
       expired += 1;

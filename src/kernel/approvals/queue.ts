@@ -70,13 +70,16 @@ export class ApprovalQueue {
   async propose(proposal: Proposal): Promise<Approval> {
     const bound = await this.ports.resolve(proposal.tool);
     if (!bound) throw new ToolFault('not_found', `There is no tool named ${proposal.tool}.`);
-    const parsed = bound.tool.input.parse(proposal.args);
+    // Whoever asks for a permit does not have its id yet.
+    const awaited = proposal.kind === 'permit' && bound.tool.needsPermit ? { approval_id: 'requested' } : {};
+    const parsed = bound.tool.input.parse({ ...proposal.args, ...awaited });
     if (!parsed.ok) {
       const lines = parsed.issues
         .slice(0, 10)
         .map(({ path, message }) => `${path || 'arguments'}: ${message}`);
       throw new ToolFault('invalid_input', `Arguments of ${proposal.tool} do not fit: ${lines.join('; ')}.`);
     }
+    if (bound.tool.check) await bound.tool.check(parsed.value as JsonObject, await bound.services());
     return this.#insert(bound, {
       ...proposal,
       args: parsed.value as JsonObject,
@@ -158,7 +161,7 @@ export class ApprovalQueue {
       tool: bound.tool.name,
       toolkit: bound.toolkit.id,
       effect: bound.tool.effect,
-      args: JSON.stringify(proposal.args),
+      args: JSON.stringify(kind === 'permit' ? withoutPermit(proposal.args) : proposal.args),
       digest: wanted,
       binding: binding ? JSON.stringify(binding) : null,
       requester: principalName(proposal.requester),
@@ -215,10 +218,14 @@ export const isExpired = (approval: Approval, now: Date): boolean =>
   approval.expiresAt !== undefined && approval.expiresAt <= now;
 
 /** A permit covers the call, not its own id nor whether it was tried dry first. */
-function permitArgs(args: JsonObject, binding: JsonObject | undefined): JsonObject {
-  const { approval_id: _id, dry_run: _dry, ...rest } = args;
-  return { args: rest, binding: binding ?? {} };
+function withoutPermit({ approval_id: _id, dry_run: _dry, ...rest }: JsonObject): JsonObject {
+  return rest;
 }
+
+const permitArgs = (args: JsonObject, binding: JsonObject = {}): JsonObject => ({
+  args: withoutPermit(args),
+  binding,
+});
 
 async function permitDigest(bound: BoundTool, args: JsonObject): Promise<string> {
   const binding = bound.tool.bind ? await bound.tool.bind(args, await bound.services()) : undefined;
