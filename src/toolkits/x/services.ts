@@ -4,6 +4,9 @@ import type { KernelPorts, Log } from '../../contract/ports.ts';
 import { type ToolContext, toolFactory } from '../../contract/tool.ts';
 import type { XApi } from './client/api.ts';
 import type * as config from './config.ts';
+import type { Writer } from './content/writer.ts';
+import type { Safety } from './growth/safety.ts';
+import type { GrowthStore } from './growth/store.ts';
 
 type Values<S extends { schema: z.ZodObject }> = z.output<S['schema']>;
 
@@ -37,6 +40,13 @@ export interface XServices {
   readonly settings: XSettings;
   readonly kernel: KernelPorts;
   readonly log: Log;
+  /** What was posted, found, drafted and scheduled. */
+  readonly growth: GrowthStore;
+  readonly safety: Safety;
+  readonly writer: Writer;
+  /** Absolute folders media may be read from. */
+  readonly mediaFolders: readonly string[];
+  now(): Date;
   stance(): Stance;
   /** The call that takes a done change back, as its tool says; undefined when nothing can. */
   undoOf(tool: string, args: JsonObject, data: JsonValue): Undo | undefined;

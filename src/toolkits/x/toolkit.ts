@@ -1,45 +1,20 @@
-import { ToolFault } from '../../contract/faults.ts';
+import { join } from 'node:path';
 import type { Tool } from '../../contract/tool.ts';
 import { defineToolkit, type ToolkitHost } from '../../contract/toolkit.ts';
 import type { XApi } from './client/api.ts';
+import { connectX } from './client/connect.ts';
+import type { XClientTables } from './client/tables.ts';
 import * as config from './config.ts';
+import { Writer } from './content/writer.ts';
+import { Safety } from './growth/safety.ts';
+import { createGrowthStore } from './growth/store.ts';
+import type { GrowthTables } from './growth/tables.ts';
 import { withDbFaults } from './lib/db-faults.ts';
+import { expandHome } from './lib/media-file.ts';
 import type { XServices, XSettings } from './services.ts';
-import { approveAll } from './tools/approve-all.ts';
-import { approveItem } from './tools/approve-item.ts';
-import { getCapabilities } from './tools/get-capabilities.ts';
-import { getConfig } from './tools/get-config.ts';
-import { getMcpErrorBreakdown } from './tools/get-mcp-error-breakdown.ts';
-import { getMcpToolMetrics } from './tools/get-mcp-tool-metrics.ts';
-import { getMode } from './tools/get-mode.ts';
-import { getMutationDetail } from './tools/get-mutation-detail.ts';
-import { getPendingCount } from './tools/get-pending-count.ts';
-import { getPolicyStatus } from './tools/get-policy-status.ts';
-import { getRateLimits } from './tools/get-rate-limits.ts';
-import { getRecentMutations } from './tools/get-recent-mutations.ts';
-import { healthCheck } from './tools/health-check.ts';
-import { listPendingApprovals } from './tools/list-pending-approvals.ts';
-import { rejectItem } from './tools/reject-item.ts';
-import { validateConfig } from './tools/validate-config.ts';
+import { curatedTools } from './tools.ts';
 
-const tools: readonly Tool<XServices>[] = [
-  approveAll,
-  approveItem,
-  getCapabilities,
-  getConfig,
-  getMcpErrorBreakdown,
-  getMcpToolMetrics,
-  getMode,
-  getMutationDetail,
-  getPendingCount,
-  getPolicyStatus,
-  getRateLimits,
-  getRecentMutations,
-  healthCheck,
-  listPendingApprovals,
-  rejectItem,
-  validateConfig,
-];
+const tools: readonly Tool<XServices>[] = curatedTools;
 
 export const toolkit = defineToolkit<XServices>({
   id: 'x',
@@ -50,27 +25,63 @@ export const toolkit = defineToolkit<XServices>({
 });
 
 function connect(host: ToolkitHost): XServices {
-  let opened: Promise<XApi> | undefined;
+  const settings = readSettings(host);
+  const now = (): Date => host.now();
+  const x = remembered(() => openX(host, settings));
+  const growth = createGrowthStore(host.db<GrowthTables>(), () => realmOf(x));
+  const safety = new Safety(settings, growth.posts, now);
+  const { kernel, log } = host;
   return {
-    x: () => {
-      opened ??= openX().catch((error: unknown) => {
-        // A failed attempt is not kept: the person may sign in while the server runs.
-        opened = undefined;
-        throw error;
-      });
-      return opened;
-    },
-    settings: readSettings(host),
+    x,
+    settings,
+    growth,
+    safety,
+    writer: new Writer({
+      settings,
+      env: host.env,
+      journal: growth.journal,
+      log,
+      bannedPhrase: (text) => safety.bannedPhrase(text),
+      now,
+      random: Math.random,
+    }),
+    mediaFolders: [join(host.dataDir, 'media'), ...settings.xApi.media_folders.map(expandHome)],
     kernel: {
-      ...host.kernel,
-      approvals: withDbFaults(host.kernel.approvals),
-      telemetry: withDbFaults(host.kernel.telemetry),
-      policy: withDbFaults(host.kernel.policy),
+      approvals: withDbFaults(kernel.approvals),
+      telemetry: withDbFaults(kernel.telemetry),
+      policy: withDbFaults(kernel.policy),
+      audit: kernel.audit,
+      config: kernel.config,
+      health: kernel.health,
+      leases: kernel.leases,
+      events: kernel.events,
+      artifacts: kernel.artifacts,
+      invoke: (tool, args, principal, options) => kernel.invoke(tool, args, principal, options),
+      tools: () => kernel.tools(),
     },
-    log: host.log,
+    log,
+    now,
     stance: () => ({ mode: host.mode, approvalMode: host.approvalMode }),
     undoOf: (name, args, data) => tools.find((tool) => tool.name === name)?.rollback?.(args, data),
   };
+}
+
+/** Opened once; a failed attempt is not kept, because a person may sign in while the server runs. */
+function remembered<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+}
+
+/** What the sandbox did is never counted as done on X. */
+async function realmOf(x: () => Promise<XApi>): Promise<string> {
+  const api = await x().catch(() => undefined);
+  return api?.provider.backend === 'sandbox' ? 'sandbox' : 'x';
 }
 
 const readSettings = (host: ToolkitHost): XSettings => ({
@@ -85,6 +96,15 @@ const readSettings = (host: ToolkitHost): XSettings => ({
   circuitBreaker: host.section(config.circuitBreaker),
 });
 
-function openX(): Promise<XApi> {
-  return Promise.reject(new ToolFault('x_not_configured', 'The X client is not available in this build.'));
+function openX(host: ToolkitHost, settings: XSettings): Promise<XApi> {
+  const { sandbox } = host;
+  return connectX({
+    settings: settings.xApi,
+    dataDir: host.dataDir,
+    db: host.db<XClientTables>(),
+    leases: host.kernel.leases,
+    log: host.log,
+    now: () => host.now(),
+    ...(sandbox ? { sandbox: () => sandbox.call(host, 'x') } : {}),
+  });
 }

@@ -58,7 +58,11 @@ export const topicPerformanceSnapshot = defineXTool({
   },
 });
 
-function recommend(posts: number, score: number | null, overall: number | null) {
+function recommend(
+  posts: number,
+  score: number | null,
+  overall: number | null,
+): 'double_down' | 'maintain' | 'reduce' | 'experiment' {
   if (posts < ENOUGH_POSTS || score === null || overall === null) return 'experiment';
   if (score > 1.5 * overall) return 'double_down';
   return score < 0.5 * overall ? 'reduce' : 'maintain';

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { ToolFault } from '../../../contract/faults.ts';
+import type { Outcome } from '../../../contract/outcome.ts';
+import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { POLICY_FAULTS } from '../lib/fault-codes.ts';
+import { postText } from '../lib/posting-input.ts';
+import { postId } from '../lib/read-x.ts';
+import { defineXTool } from '../services.ts';
+
+const result = z.object({
+  tweet_id: z.string(),
+  status: z.enum(['queued', 'executed', 'dry_run', 'failed']),
+  approval_queue_id: z.number().optional(),
+  reply_id: z.string().optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+});
+
+export const proposeAndQueueReplies = defineXTool({
+  name: 'propose_and_queue_replies',
+  title: 'Propose replies',
+  summary: 'Sends drafted replies one by one: each is queued for approval or posted, as the policy says.',
+  effect: 'change',
+  reach: 'network',
+  category: 'composite',
+  profiles: CHANGE_PROFILES,
+  faults: ['invalid_input', 'x_not_configured', 'x_api_error', 'db_error', ...POLICY_FAULTS],
+  requires: { xClient: true, db: true },
+  composite: true,
+  deadlineMs: 300_000,
+  input: z.object({
+    drafts: z
+      .array(z.object({ tweet_id: postId, text: postText }).strict())
+      .min(1)
+      .max(20)
+      .describe('From draft_replies_for_candidates.'),
+  }),
+  output: z.object({
+    queued: z.number(),
+    executed: z.number(),
+    failed: z.number(),
+    results: z.array(result),
+  }),
+  describeApproval: ({ drafts }) =>
+    `Send ${drafts.length} replies:\n${drafts.map(({ tweet_id, text }) => `to ${tweet_id}: ${text}`).join('\n')}`,
+  async run({ drafts }, context) {
+    const results: z.input<typeof result>[] = [];
+    let firstFault: ToolFault | undefined;
+    for (const [index, { tweet_id, text }] of drafts.entries()) {
+      if (context.signal.aborted) break;
+      context.progress(`Reply ${index + 1} of ${drafts.length}`, index, drafts.length);
+      const outcome = await context.call('x_reply_to_tweet', { text, in_reply_to_id: tweet_id });
+      results.push({ tweet_id, ...describeOutcome(outcome) });
+      if ('fault' in outcome) firstFault ??= outcome.fault;
+    }
+    if (firstFault && results.every((item) => item.status === 'failed')) throw firstFault;
+    const count = (status: string): number => results.filter((item) => item.status === status).length;
+    return { queued: count('queued'), executed: count('executed'), failed: count('failed'), results };
+  },
+});
+
+function describeOutcome(outcome: Outcome): Omit<z.input<typeof result>, 'tweet_id'> {
+  switch (outcome.status) {
+    case 'ok': {
+      const { data } = outcome;
+      const id = typeof data === 'object' && data !== null && !Array.isArray(data) ? data.id : undefined;
+      return { status: 'executed', ...(typeof id === 'string' ? { reply_id: id } : {}) };
+    }
+    case 'routed':
+      return { status: 'queued', approval_queue_id: outcome.approvalId };
+    case 'dry_run':
+      return { status: 'dry_run' };
+    case 'needs_person':
+      return { status: 'failed', error: { code: 'approval_required', message: outcome.question } };
+    default: {
+      const { code, message } = outcome.fault;
+      return { status: 'failed', error: { code, message } };
+    }
+  }
+}
