@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indexText } from '../lib/source-text.ts';
-import { sentenceSegments } from './segments.ts';
+import { segmentsNear, sentenceSegments } from './segments.ts';
 import { speakerTurns } from './speakers.ts';
 
 const segments = (value: string) => sentenceSegments(indexText(value)).map(({ text }) => text);
@@ -141,6 +141,33 @@ describe('speaker turns', () => {
     expect(first && text.slice(first.textStart, first.end)).toBe('Hi 😀 there.');
     expect(first?.start).toBe(8);
   });
+});
+
+it('gives near a range the segments that cutting the whole text gives', () => {
+  const line = fc.constantFrom(
+    'Anna: I was worried about it all. And then she left us.',
+    'Ben: Yes 😀.',
+    'A line of its own here.',
+    '',
+    'wrapped on',
+  );
+  fc.assert(
+    fc.property(
+      fc.array(line, { minLength: 1, maxLength: 12 }),
+      fc.nat(300),
+      fc.nat(60),
+      (lines, at, size) => {
+        const text = indexText(`Anna: Hi.\nAnna: So.\nBen: Oh.\nBen: No.\n${lines.join('\n')}`);
+        const start = Math.min(at, text.length - 1);
+        const range = { start, end: Math.min(text.length, start + size + 1) };
+        const whole = sentenceSegments(text).filter(
+          (segment) => segment.start < range.end && segment.end > range.start,
+        );
+        const near = segmentsNear(text, range);
+        expect(near).toEqual(whole);
+      },
+    ),
+  );
 });
 
 it('looks through long lines of one word in bounded time', () => {

@@ -1,3 +1,4 @@
+import { indexText } from '../lib/source-text.ts';
 import type { SourceText } from '../project/types.ts';
 import { speakerTurns } from './speakers.ts';
 
@@ -17,11 +18,15 @@ export interface Segment {
  * Sentence-sized segments of a text, never across a paragraph or a change of speaker, without the speaker's label and
  * without surrounding white space. Positions are code points.
  */
-export function sentenceSegments(text: SourceText, range = { start: 0, end: text.length }): Segment[] {
+export function sentenceSegments(
+  text: SourceText,
+  range = { start: 0, end: text.length },
+  isKnownSpeaker?: (speaker: string) => boolean,
+): Segment[] {
   const from = text.toUnits(range.start);
   const to = text.toUnits(range.end);
   const found: Segment[] = [];
-  for (const part of paragraphs(text)) {
+  for (const part of paragraphs(text, isKnownSpeaker)) {
     const start = Math.max(part.start, from);
     const end = Math.min(part.end, to);
     if (end <= start) continue;
@@ -37,6 +42,30 @@ export function sentenceSegments(text: SourceText, range = { start: 0, end: text
   return found;
 }
 
+/** How much text around a range is enough to cut it as the whole text would be cut. */
+const NEAR = 700;
+
+/** The segments that touch a range, without reading the rest of a long text. */
+export function segmentsNear(
+  text: SourceText,
+  range: { readonly start: number; readonly end: number },
+): Segment[] {
+  const { value } = text;
+  const from = text.toUnits(range.start);
+  const to = text.toUnits(range.end);
+  // To the next line break, or a break is too far away to wait for.
+  const lineStart = value.lastIndexOf('\n', from - NEAR) + 1;
+  const lineEnd = value.indexOf('\n', to + NEAR);
+  const start = from <= NEAR ? 0 : Math.max(lineStart, from - 3 * NEAR);
+  const end = Math.min(lineEnd === -1 ? value.length : lineEnd, to + 3 * NEAR);
+  const offset = text.fromUnits(start);
+  const window = indexText(value.slice(text.toUnits(offset), text.toUnits(text.fromUnits(end))));
+  const isKnown = (speaker: string) => value.indexOf(speaker) !== value.lastIndexOf(speaker);
+  return sentenceSegments(window, { start: 0, end: window.length }, isKnown)
+    .map((segment) => ({ ...segment, start: segment.start + offset, end: segment.end + offset }))
+    .filter((segment) => segment.start < range.end && segment.end > range.start);
+}
+
 interface Part {
   readonly start: number;
   readonly end: number;
@@ -44,9 +73,9 @@ interface Part {
 }
 
 /** Turns where the text has speakers, cut further at line breaks; UTF-16 indices. */
-function* paragraphs(text: SourceText): Generator<Part> {
+function* paragraphs(text: SourceText, isKnown?: (speaker: string) => boolean): Generator<Part> {
   let at = 0;
-  for (const turn of speakerTurns(text)) {
+  for (const turn of speakerTurns(text, isKnown)) {
     const start = text.toUnits(turn.start);
     if (start > at) yield* lines(text.value, { start: at, end: start });
     at = text.toUnits(turn.end);

@@ -21,8 +21,8 @@ interface Label {
  * Who speaks when, from the labels that transcripts carry: `Name:`, `NAME (00:01:02):`, `[Name]`, `<v Name>`, `**Name:**`, and
  * `Name  0:05` on a line of its own. A turn goes on over line breaks until the next label.
  */
-export function speakerTurns(text: SourceText): Turn[] {
-  const labels = believable(findLabels(text.value));
+export function speakerTurns(text: SourceText, isKnown: (speaker: string) => boolean = () => false): Turn[] {
+  const labels = believable(findLabels(text.value), isKnown);
   return labels.flatMap((label, i) => {
     const next = labels[i + 1]?.at ?? text.value.length;
     const end = label.talkAt + text.value.slice(label.talkAt, next).trimEnd().length;
@@ -93,10 +93,10 @@ function findLabels(value: string): Label[] {
 }
 
 /** A name seen once could be a heading; it counts when the text has speakers anyway and it is short. */
-function believable(labels: readonly Label[]): Label[] {
+function believable(labels: readonly Label[], isKnown: (speaker: string) => boolean): Label[] {
   const times = new Map<string, number>();
   for (const { speaker } of labels) times.set(speaker, (times.get(speaker) ?? 0) + 1);
-  const sure = ({ speaker, certain }: Label) => certain || (times.get(speaker) ?? 0) > 1;
+  const sure = ({ speaker, certain }: Label) => certain || (times.get(speaker) ?? 0) > 1 || isKnown(speaker);
   const isDialogue = labels.some(sure);
   return labels.filter((label) => sure(label) || (isDialogue && label.speaker.split(' ').length <= 2));
 }

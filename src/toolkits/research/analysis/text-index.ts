@@ -9,7 +9,7 @@ const FORMAT = 1;
 /** Passages written between two chances for other work; a few milliseconds. */
 const SLICE = 16;
 /** Ranking costs about two microseconds a passage. */
-const RANKED = 15_000;
+const RANKED = 10_000;
 /** How many more passages are ranked when only some sources may be shown. */
 const REACH = 5;
 
@@ -57,6 +57,8 @@ export class FileTextIndex implements PassageIndex {
   readonly #texts: Texts;
   /** Stems this process has already stored: most words of a new passage are among them. */
   readonly #stored = new Set<string>();
+  /** Counting a common word takes milliseconds; forgotten whenever a source changes. */
+  readonly #counts = new Map<string, number>();
   #updating: Promise<void> | undefined;
 
   constructor(path: string, texts: Texts) {
@@ -76,7 +78,7 @@ export class FileTextIndex implements PassageIndex {
     await this.update(options.signal ? { signal: options.signal } : {});
     const stems = words.flatMap(stemsOf).map(indexed).filter(Boolean);
     if (stems.length === 0) return [];
-    const query = options.phrase ? { match: `"${stems.join(' ')}"`, ranked: true } : this.#telling(stems);
+    const query = options.phrase ? { match: `"${stems.join(' ')}"`, ranked: false } : this.#telling(stems);
     const only = options.sourceIds ? `WHERE p.source IN (${options.sourceIds.map(Number).join(',')})` : '';
     const limit = options.limit ?? 100;
     // Ranked and cut inside FTS5 first: joining every passage that holds a common word would take most of the time.
@@ -94,8 +96,12 @@ export class FileTextIndex implements PassageIndex {
   frequencies(stems: readonly string[]): { passages: number; found: Map<string, number> } {
     const found = new Map<string, number>();
     for (const stem of new Set(stems)) {
-      const row = this.#db.get('SELECT count(*) AS n FROM words WHERE words MATCH ?', anyOf([indexed(stem)]));
-      found.set(stem, numberOf(row?.n));
+      const known = this.#counts.get(stem);
+      const row =
+        known ??
+        this.#db.get('SELECT count(*) AS n FROM words WHERE words MATCH ?', anyOf([indexed(stem)]))?.n;
+      this.#counts.set(stem, numberOf(row));
+      found.set(stem, numberOf(row));
     }
     return { passages: numberOf(this.#db.get('SELECT count(*) AS n FROM passage')?.n), found };
   }
@@ -133,7 +139,9 @@ export class FileTextIndex implements PassageIndex {
 
   /** The rarest words first, as many as can be ranked in good time; a word that stands nearly everywhere ranks nothing. */
   #telling(stems: readonly string[]): Query {
-    const present = [...this.frequencies(stems).found].filter(([, count]) => count > 0).sort((a, b) => a[1] - b[1]);
+    const present = [...this.frequencies(stems).found]
+      .filter(([, count]) => count > 0)
+      .sort((a, b) => a[1] - b[1]);
     let sum = 0;
     const chosen = present.filter(([, count], at) => {
       sum += count;
@@ -247,6 +255,7 @@ export class FileTextIndex implements PassageIndex {
 
   #transaction(work: () => void): void {
     this.#db.exec('BEGIN IMMEDIATE');
+    this.#counts.clear();
     try {
       work();
       this.#db.exec('COMMIT');

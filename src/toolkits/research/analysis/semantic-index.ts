@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { type Cell, numberOf, SqliteFile, textOf } from '../project/sqlite.ts';
+import type { SourceText } from '../project/types.ts';
+import { sentenceSegments } from './segments.ts';
+import type { EmbedOptions, Vectors } from './vectors.ts';
+
+const FORMAT = 1;
+/** Numbers of a unit vector rarely exceed a quarter; one step of a byte is then about a five-hundredth. */
+const SCALE = 508;
+
+export interface SemanticHit {
+  readonly sourceId: number;
+  readonly start: number;
+  readonly end: number;
+  /** Cosine with the query. */
+  readonly similarity: number;
+}
+
+/**
+ * The sentences of whole sources with their vectors, one row per source, so that a search reads a few large pieces. A source gets in
+ * when it is prepared (tens of seconds for a long interview) and drops out when its text changes.
+ */
+export class SemanticIndex {
+  readonly #db: SqliteFile;
+  readonly #vectors: Vectors;
+
+  constructor(path: string, vectors: Vectors) {
+    this.#vectors = vectors;
+    this.#db = new SqliteFile(path, { create: true, busyMs: 5000 });
+    this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    this.#db.exec(
+      `CREATE TABLE IF NOT EXISTS sentences_${FORMAT} (source INTEGER PRIMARY KEY, model TEXT NOT NULL, hash TEXT NOT NULL,
+       bytes INTEGER NOT NULL, spans BLOB NOT NULL, vectors BLOB NOT NULL)`,
+    );
+  }
+
+  /** Embeds what is missing of a source; costs nothing when it is ready. */
+  async prepare(sourceId: number, text: SourceText, options: EmbedOptions = {}): Promise<void> {
+    const hash = hashOf(text.value);
+    if (this.#holds(sourceId, hash)) return;
+    const segments = sentenceSegments(text);
+    const made = await this.#vectors.of(
+      segments.map((segment) => segment.text),
+      options,
+    );
+    const width = made[0]?.length ?? 0;
+    const packed = new Int8Array(segments.length * width);
+    for (const [at, vector] of made.entries()) {
+      for (const [i, value] of vector.entries())
+        packed[at * width + i] = Math.max(-127, Math.min(127, Math.round(value * SCALE)));
+    }
+    const spans = Int32Array.from(segments.flatMap(({ start, end }) => [start, end]));
+    this.#db.run(
+      `INSERT OR REPLACE INTO sentences_${FORMAT} (source, model, hash, bytes, spans, vectors) VALUES (?, ?, ?, ?, ?, ?)`,
+      ...[
+        sourceId,
+        this.#vectors.model,
+        hash,
+        Buffer.byteLength(text.value),
+        bytesOf(spans),
+        bytesOf(packed),
+      ],
+    );
+  }
+
+  /** Of the given sources, those that can be searched now; `bytes` tells a source that has changed since. */
+  prepared(sources: readonly { readonly id: number; readonly bytes: number }[]): Set<number> {
+    const rows = this.#db.all(
+      `SELECT source, bytes FROM sentences_${FORMAT} WHERE model = ?`,
+      this.#vectors.model,
+    );
+    const sizes = new Map(rows.map((row) => [numberOf(row.source), numberOf(row.bytes)]));
+    return new Set(sources.filter(({ id, bytes }) => sizes.get(id) === bytes).map(({ id }) => id));
+  }
+
+  /** The sentences nearest to a vector, best first, among the given sources. */
+  async search(
+    query: Float32Array,
+    sourceIds: Iterable<number>,
+    options: { readonly limit?: number; readonly signal?: AbortSignal } = {},
+  ): Promise<SemanticHit[]> {
+    const limit = options.limit ?? 50;
+    let best: SemanticHit[] = [];
+    for (const sourceId of sourceIds) {
+      await breathe(undefined, options.signal ? { signal: options.signal } : undefined);
+      const row = this.#db.get(
+        `SELECT spans, vectors FROM sentences_${FORMAT} WHERE source = ? AND model = ?`,
+        sourceId,
+        this.#vectors.model,
+      );
+      if (!row) continue;
+      const spans = new Int32Array(bufferOf(row.spans));
+      const vectors = new Int8Array(bufferOf(row.vectors));
+      for (let at = 0; at * 2 < spans.length; at += 1) {
+        const similarity = product(query, vectors, at * query.length);
+        best.push({ sourceId, start: spans[at * 2] ?? 0, end: spans[at * 2 + 1] ?? 0, similarity });
+      }
+      best = best.sort((a, b) => b.similarity - a.similarity).slice(0, limit);
+    }
+    return best;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #holds(sourceId: number, hash: string): boolean {
+    const row = this.#db.get(
+      `SELECT hash FROM sentences_${FORMAT} WHERE source = ? AND model = ?`,
+      sourceId,
+      this.#vectors.model,
+    );
+    return row !== undefined && textOf(row.hash) === hash;
+  }
+}
+
+const hashOf = (value: string): string => createHash('sha256').update(value).digest('hex').slice(0, 32);
+
+const bytesOf = (view: Int8Array | Int32Array): Uint8Array =>
+  new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+
+/** A copy of its own: the driver's memory is not aligned for wider numbers. */
+function bufferOf(cell: Cell | undefined): ArrayBuffer {
+  if (typeof cell !== 'object' || cell === null) return new ArrayBuffer(0);
+  return new Uint8Array(cell).slice().buffer as ArrayBuffer;
+}
+
+function product(query: Float32Array, packed: Int8Array, offset: number): number {
+  let sum = 0;
+  for (let i = 0; i < query.length; i += 1) sum += (query[i] ?? 0) * (packed[offset + i] ?? 0);
+  return sum / SCALE;
+}

@@ -1,0 +1,210 @@
+import type { ProjectReader } from '../project/types.ts';
+import { isMisspelling } from './likeness.ts';
+import { embedIfPossible, type Provenance } from './provenance.ts';
+import { type Segment, segmentsNear } from './segments.ts';
+import type { SemanticIndex } from './semantic-index.ts';
+import type { PassageIndex } from './text-index.ts';
+import type { Vectors } from './vectors.ts';
+import { contentStems, stemsOf, wordsOf } from './words.ts';
+
+export interface SimilarMatch {
+  readonly sourceId: number;
+  readonly sourceName: string;
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** 0 to 100. */
+  readonly similarity: number;
+  readonly kind: 'phrase' | 'words' | 'meaning';
+  /** Words of the text that made it a match. */
+  readonly matched: readonly string[];
+}
+
+export interface SimilarOptions {
+  readonly limit?: number;
+  /** Sources that may be shown; left out: all. */
+  readonly sourceIds?: readonly number[];
+  /** More words that describe what is looked for (a code's name and memo); they help to rank and are never required. */
+  readonly context?: string;
+  readonly vectors?: Vectors;
+  readonly semantic?: SemanticIndex;
+  readonly signal?: AbortSignal;
+}
+
+export interface SimilarContent {
+  readonly matches: SimilarMatch[];
+  readonly provenance: Provenance;
+  /** How many of the sources could be searched by meaning. */
+  readonly searchedByMeaning: number;
+}
+
+const CANDIDATES = 100;
+/** Of a long text the longest words say most; more of them only take time. */
+const MOST_WORDS = 12;
+/** Below this cosine two sentences of the bundled model have little to do with each other. */
+const NEAR = 0.45;
+
+/** Passages like a text: the phrase itself, its words in other forms or misspelt, and sentences of near meaning. */
+export async function findSimilarContent(
+  project: Pick<ProjectReader, 'sources' | 'text'>,
+  index: PassageIndex,
+  searchText: string,
+  options: SimilarOptions = {},
+): Promise<SimilarContent> {
+  const limit = options.limit ?? 20;
+  const names = new Map(project.sources().map(({ id, name }) => [id, name]));
+  const query = await lexicalQuery(index, searchText, options);
+  const found = new Map<string, SimilarMatch>();
+  const keep = (match: SimilarMatch) => {
+    const key = `${match.sourceId} ${match.start}`;
+    if ((found.get(key)?.similarity ?? 0) < match.similarity) found.set(key, match);
+  };
+  for (const hit of bestPassages(project, query, Math.ceil(limit * 1.25))) {
+    const text = project.text(hit.sourceId);
+    for (const segment of text ? segmentsNear(text, hit) : []) {
+      const judged = judge(segment.text, query);
+      if (judged) keep({ ...place(hit.sourceId, names, segment), ...judged });
+    }
+  }
+  const { provenance, hits, searched } = await byMeaning(project, searchText, options);
+  for (const hit of hits) {
+    const text = project.text(hit.sourceId);
+    if (!text || hit.end > text.length) continue;
+    const segment = { start: hit.start, end: hit.end, text: text.slice(hit.start, hit.end) };
+    const known = found.get(`${hit.sourceId} ${hit.start}`);
+    const similarity = Math.round(Math.max(known?.similarity ?? 0, meaningScore(hit.similarity)));
+    keep({
+      ...place(hit.sourceId, names, segment),
+      similarity,
+      kind: 'meaning',
+      matched: known?.matched ?? [],
+    });
+  }
+  const matches = [...found.values()].sort(
+    (a, b) => b.similarity - a.similarity || a.sourceId - b.sourceId || a.start - b.start,
+  );
+  return { matches: matches.slice(0, limit), provenance, searchedByMeaning: searched };
+}
+
+interface Query {
+  readonly phrase: readonly string[];
+  /** Weight of each stem: rare words say more. Misspelt ones map to what the texts hold. */
+  readonly weights: ReadonlyMap<string, number>;
+  readonly context: ReadonlySet<string>;
+  readonly hits: readonly { readonly sourceId: number; readonly start: number; readonly end: number }[];
+}
+
+async function lexicalQuery(
+  index: PassageIndex,
+  searchText: string,
+  options: SimilarOptions,
+): Promise<Query> {
+  const stems = [...new Set(contentStems(searchText))]
+    .sort((a, b) => b.length - a.length)
+    .slice(0, MOST_WORDS);
+  const search = { limit: CANDIDATES, ...pick(options) };
+  // The first search brings the index up to date; only then do frequencies mean anything.
+  const whole = await index.search([searchText], { ...search, phrase: true });
+  const { passages, found } = index.frequencies(stems);
+  const weights = new Map<string, number>();
+  for (const stem of stems) {
+    const count = found.get(stem) ?? 0;
+    const forms = count > 0 ? [stem] : misspellings(index, stem);
+    for (const form of forms.length ? forms : [stem]) weights.set(form, Math.log(1 + passages / (1 + count)));
+  }
+  const scattered = await index.search([...weights.keys()], search);
+  return {
+    phrase: stemsOf(searchText),
+    weights,
+    context: new Set(contentStems(options.context ?? '')),
+    hits: [...whole, ...scattered],
+  };
+}
+
+function misspellings(index: PassageIndex, stem: string): string[] {
+  if (stem.length < 5) return [];
+  return index
+    .vocabulary(stem.slice(0, 1), { min: stem.length - 2, max: stem.length + 2 })
+    .filter((word) => isMisspelling(stem, word))
+    .slice(0, 5);
+}
+
+const pick = ({ sourceIds, signal }: SimilarOptions) => ({
+  ...(sourceIds ? { sourceIds } : {}),
+  ...(signal ? { signal } : {}),
+});
+
+/** How well a sentence answers the words of the query, or undefined when it holds none of them. */
+function judge(
+  text: string,
+  query: Query,
+): Pick<SimilarMatch, 'similarity' | 'kind' | 'matched'> | undefined {
+  const words = wordsOf(text);
+  const matched = words.filter((word) => query.weights.has(word.stem));
+  const all = [...query.weights.values()].reduce((sum, weight) => sum + weight, 0);
+  const hit = new Set(matched.map((word) => word.stem));
+  const covered = [...hit].reduce((sum, stem) => sum + (query.weights.get(stem) ?? 0), 0);
+  const names = [...new Set(matched.map((word) => word.text))];
+  if (
+    isRun(
+      words.map((word) => word.stem),
+      query.phrase,
+    )
+  )
+    return { similarity: 100, kind: 'phrase', matched: names };
+  if (matched.length === 0 || all === 0) return undefined;
+  const helpful = words.filter((word) => query.context.has(word.stem)).length;
+  const first = matched[0]?.start ?? 0;
+  const spread = ((matched.at(-1)?.end ?? 0) - first) / Math.max(1, text.length);
+  const score = 88 * (covered / all) + 4 * (1 - spread) + Math.min(3, helpful);
+  return { similarity: Math.min(95, Math.round(score)), kind: 'words', matched: names };
+}
+
+function isRun(stems: readonly string[], phrase: readonly string[]): boolean {
+  if (phrase.length === 0) return false;
+  return stems.some((_, at) => phrase.every((stem, i) => stems[at + i] === stem));
+}
+
+/** Cutting sentences is the slow part, so passages are judged whole first. */
+function bestPassages(project: Pick<ProjectReader, 'text'>, query: Query, limit: number): Query['hits'] {
+  const judged = query.hits.map((hit) => {
+    const text = project.text(hit.sourceId)?.slice(hit.start, hit.end) ?? '';
+    return { hit, similarity: judge(text, query)?.similarity ?? 0 };
+  });
+  return judged
+    .sort((a, b) => b.similarity - a.similarity)
+    .slice(0, limit)
+    .map(({ hit }) => hit);
+}
+
+async function byMeaning(
+  project: Pick<ProjectReader, 'sources'>,
+  searchText: string,
+  options: SimilarOptions,
+) {
+  const { vectors, provenance } = await embedIfPossible(
+    options.semantic && options.vectors,
+    [searchText],
+    options,
+  );
+  const query = vectors?.[0];
+  if (!query || !options.semantic) return { provenance, hits: [], searched: 0 };
+  const allowed = new Set(options.sourceIds ?? project.sources().map(({ id }) => id));
+  const ready = options.semantic.prepared(project.sources().filter(({ id }) => allowed.has(id)));
+  const hits = await options.semantic.search(query, ready, {
+    limit: CANDIDATES,
+    ...(options.signal ? { signal: options.signal } : {}),
+  });
+  return { provenance, hits: hits.filter(({ similarity }) => similarity >= NEAR), searched: ready.size };
+}
+
+/** 0.45 is a hint, 0.8 nearly the same sentence in other words. */
+const meaningScore = (cosine: number): number => Math.min(97, 40 + ((cosine - NEAR) / (0.8 - NEAR)) * 50);
+
+const place = (sourceId: number, names: ReadonlyMap<number, string>, { start, end, text }: Segment) => ({
+  sourceId,
+  sourceName: names.get(sourceId) ?? '',
+  start,
+  end,
+  text,
+});
