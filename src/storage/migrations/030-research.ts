@@ -78,6 +78,14 @@ export const migration: Migration = {
       .execute();
 
     await db.schema
+      .createTable('research_batches')
+      .addColumn('id', 'text', (c) => c.primaryKey())
+      .addColumn('project_id', 'text', required)
+      .addColumn('tool', 'text', required)
+      .addColumn('at', 'text', required)
+      .execute();
+
+    await db.schema
       .createTable('research_off_limits')
       .addColumn('project_id', 'text', required)
       .addColumn('source_id', 'integer', required)

@@ -6,6 +6,7 @@ export interface ResearchTables {
   research_openings: { id: Generated<number>; project_id: string | null; at: string; by: string };
   research_changes: ChangesTable;
   research_added: { change_id: number; project_id: string; kind: string; first_id: number; last_id: number };
+  research_batches: { id: string; project_id: string; tool: string; at: string };
   research_off_limits: { project_id: string; source_id: number; at: string; by: string };
   research_pseudonyms: { project_id: string; original: string; pseudonym: string; at: string; by: string };
 }

@@ -15,6 +15,9 @@ export interface Change extends ChangeBy {
   readonly rows: readonly RowChange[];
 }
 
+/** Who made a change, without what it did. */
+export type Maker = Omit<Change, 'rows'>;
+
 export interface NewChange extends ChangeBy {
   readonly at: Date;
   readonly stamp: string;
@@ -91,10 +94,15 @@ export class ChangeJournal {
     return (await this.#mine().where('state', '=', 'prepared').orderBy('id').execute()).map(toChange);
   }
 
-  /** The change that added a row, by the table and the row's id; the newest where ids were used twice. */
-  async makers(table: string, ids: readonly number[]): Promise<ReadonlyMap<number, Omit<Change, 'rows'>>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.#db
+  /** The change that added each row. Ids are used again after a deletion, so owner and time must agree too. */
+  async makers(
+    table: string,
+    rows: readonly { readonly id: number; readonly owner: string; readonly date: string }[],
+  ): Promise<ReadonlyMap<number, Maker>> {
+    const found = new Map<number, Maker>();
+    if (rows.length === 0) return found;
+    const ids = rows.map(({ id }) => id);
+    const runs = await this.#db
       .selectFrom('research_added')
       .innerJoin('research_changes', 'research_changes.id', 'research_added.change_id')
       .where('research_added.project_id', '=', this.#project)
@@ -106,10 +114,11 @@ export class ChangeJournal {
       .select(['confidence', 'rationale', 'at', 'stamp', 'state', 'undoes'])
       .orderBy('research_changes.id')
       .execute();
-    const found = new Map<number, Omit<Change, 'rows'>>();
-    for (const id of ids) {
-      const row = rows.findLast((item) => item.first_id <= id && item.last_id >= id);
-      if (row) found.set(id, toMaker(row));
+    for (const { id, owner, date } of rows) {
+      const run = runs.findLast(
+        (item) => item.first_id <= id && item.last_id >= id && item.owner === owner && item.stamp === date,
+      );
+      if (run) found.set(id, toMaker(run));
     }
     return found;
   }
@@ -121,7 +130,7 @@ export class ChangeJournal {
 
 type Stored = { readonly [K in keyof ChangesTable]: K extends 'id' ? number : ChangesTable[K] };
 
-function toMaker(row: Omit<Stored, 'rows' | 'project_id'>): Omit<Change, 'rows'> {
+function toMaker(row: Omit<Stored, 'rows' | 'project_id'>): Maker {
   return {
     id: row.id,
     callId: row.call_id,

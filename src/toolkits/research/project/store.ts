@@ -5,7 +5,7 @@ import { ToolFault } from '../../../contract/faults.ts';
 import type { Log } from '../../../contract/ports.ts';
 import { qualcoderDate } from '../lib/dates.ts';
 import { backupIfDue } from './backup.ts';
-import type { ChangeJournal } from './journal.ts';
+import type { Change, ChangeJournal } from './journal.ts';
 import { type LockState, lockHolder, takeLock } from './lock.ts';
 import { SqliteReader } from './reader.ts';
 import { ImageReader } from './row-image.ts';
@@ -35,6 +35,18 @@ export function openProject(path: string, options: StoreOptions): SqliteProject 
   } catch (error) {
     db.close();
     throw asProjectFault(error, path);
+  }
+}
+
+/** When the project was made, without opening it for good. */
+export function madeAt(path: string): string {
+  const db = new SqliteFile(join(path, DATA_FILE), { queryOnly: true });
+  try {
+    return new SqliteReader(db, probeSchema(db, path), path).info().date;
+  } catch (error) {
+    throw asProjectFault(error, path);
+  } finally {
+    db.close();
   }
 }
 
@@ -89,14 +101,17 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
     });
   }
 
-  /** After a crash: confirms what happened and drops what did not. */
+  /** After a crash: confirms what happened and drops what did not. Waits for a change that is still under way. */
   settleUnfinished(): Promise<void> {
     return this.#inTurn(async () => {
-      for (const change of await this.journal.unsettled()) {
-        const done = happened(new ImageReader(this.db, this.schema), change.rows);
-        if (done === undefined) continue;
-        await this.journal.settle(change.id, done ? 'applied' : 'void');
-        if (done && change.undoes !== undefined) await this.journal.settle(change.undoes, 'undone');
+      if ((await this.journal.unsettled()).length === 0) return;
+      const lock = await takeLock(this.path, this.#options.stateDir).catch(() => undefined);
+      // Open in QualCoder, or not ours to write: the next opening settles it.
+      if (!lock) return;
+      try {
+        for (const change of await this.journal.unsettled()) await this.#settle(change);
+      } finally {
+        lock.release();
       }
     });
   }
@@ -150,6 +165,13 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
     } finally {
       lock.release();
     }
+  }
+
+  async #settle(change: Change): Promise<void> {
+    const done = happened(new ImageReader(this.db, this.schema), change.rows);
+    if (done === undefined) return;
+    await this.journal.settle(change.id, done ? 'applied' : 'void');
+    if (done && change.undoes !== undefined) await this.journal.settle(change.undoes, 'undone');
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -1,0 +1,47 @@
+import type { ApprovalsPort, EventsPort, Log, TelemetryPort } from '../../contract/ports.ts';
+import { toolFactory } from '../../contract/tool.ts';
+import type { ToolkitHost } from '../../contract/toolkit.ts';
+import { type ResearchConfig, research } from './config.ts';
+import { PrivacyStore } from './privacy/rules.ts';
+import { Projects } from './project/projects.ts';
+import { BatchStore } from './suggestions/batches.ts';
+import type { ResearchTables } from './tables.ts';
+
+/** What the tools of this kit may use. */
+export interface ResearchServices {
+  readonly projects: Projects;
+  readonly privacy: PrivacyStore;
+  readonly batches: BatchStore;
+  readonly approvals: ApprovalsPort;
+  readonly telemetry: TelemetryPort;
+  readonly events: EventsPort;
+  readonly config: ResearchConfig;
+  readonly log: Log;
+  now(): Date;
+}
+
+export const defineResearchTool = toolFactory<ResearchServices>();
+
+export function connectResearch(host: ToolkitHost): ResearchServices {
+  const config = host.section(research);
+  const db = host.db<ResearchTables>();
+  const now = () => host.now();
+  return {
+    projects: new Projects({
+      db,
+      dataDir: host.dataDir,
+      configured: config.project,
+      backupsKept: config.backups_kept,
+      log: host.log,
+      now,
+    }),
+    privacy: new PrivacyStore(db, now),
+    batches: new BatchStore(db, now),
+    approvals: host.kernel.approvals,
+    telemetry: host.kernel.telemetry,
+    events: host.kernel.events,
+    config,
+    log: host.log,
+    now,
+  };
+}
