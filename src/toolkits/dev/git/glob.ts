@@ -1,12 +1,12 @@
 /**
  * Globs over repository paths and branch names: `*` and `?` stay within a segment, `**` crosses them. A pattern without
- * a slash is matched against each segment, one that ends in a slash against everything below that folder. Case and
+ * a slash is matched against each segment, one that ends in a slash against that folder and everything below it. Case and
  * Unicode form are ignored, because some file systems ignore them too.
  */
 export function matchesGlob(path: string, pattern: string): boolean {
   const folded = fold(path);
   const glob = fold(pattern.replace(/^\/+/, ''));
-  if (glob.endsWith('/')) return compile(`${glob}**`).test(folded);
+  if (glob.endsWith('/')) return compile(`${glob}**`).test(`${folded}/`);
   if (!glob.includes('/')) return folded.split('/').some((segment) => compile(glob).test(segment));
   return compile(glob).test(folded);
 }
@@ -43,6 +43,6 @@ function translate(token: string): string {
     case '?':
       return '[^/]';
     default:
-      return token.replace(/[\\^$.|+()[\]{}/-]/, '\\$&');
+      return token.replace(/[\\^$.|+()[\]{}/]/, '\\$&');
   }
 }

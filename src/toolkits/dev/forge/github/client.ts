@@ -9,7 +9,7 @@ const PERMISSIONS: Record<Need, Record<string, 'read' | 'write'>> = {
   'issues:read': { issues: 'read' },
   'issues:write': { issues: 'write' },
   'pulls:read': { pull_requests: 'read' },
-  'pulls:write': { pull_requests: 'write', issues: 'write' },
+  'pulls:write': { pull_requests: 'write' },
   'code:read': { contents: 'read' },
   'code:write': { contents: 'write', pull_requests: 'write' },
 };
@@ -29,23 +29,29 @@ type OctokitClass = typeof Octokit;
 
 /** Opens authenticated clients for one account on one GitHub. octokit is loaded by the first request. */
 export class GithubClient {
-  readonly #access: GithubAccess;
+  readonly #settle: () => Promise<GithubAccess>;
   readonly #log: Log;
   readonly #options: ClientOptions;
   readonly #tokens = new Map<string, { readonly client: Promise<Octokit>; readonly until: number }>();
+  #known: Promise<GithubAccess> | undefined;
   #class: Promise<OctokitClass> | undefined;
   #byToken: Promise<Octokit> | undefined;
   #byApp: Promise<Octokit> | undefined;
 
-  constructor(access: GithubAccess, log: Log, options: ClientOptions = { pace: true, retryBaseMs: 1000 }) {
-    this.#access = access;
+  constructor(
+    access: () => Promise<GithubAccess>,
+    log: Log,
+    options: ClientOptions = { pace: true, retryBaseMs: 1000 },
+  ) {
+    this.#settle = access;
     this.#log = log;
     this.#options = options;
   }
 
   async octokit(repo: { owner: string; name: string }, need: Need): Promise<Octokit> {
-    if (this.#access.kind === 'token') {
-      this.#byToken ??= this.#open(this.#access.token);
+    const access = await this.#access();
+    if (access.kind === 'token') {
+      this.#byToken ??= this.#open(access.token);
       return this.#byToken;
     }
     const key = `${repo.owner}/${repo.name} ${need}`;
@@ -58,10 +64,9 @@ export class GithubClient {
   }
 
   async #installationToken(repo: { owner: string; name: string }, need: Need) {
-    const app = await this.#app();
+    const { app, configured } = await this.#app();
     const installationId =
-      (this.#access.kind === 'app' ? this.#access.installationId : undefined) ??
-      (await app.rest.apps.getRepoInstallation({ owner: repo.owner, repo: repo.name })).data.id;
+      configured ?? (await app.rest.apps.getRepoInstallation({ owner: repo.owner, repo: repo.name })).data.id;
     const { data } = await app.rest.apps.createInstallationAccessToken({
       installation_id: installationId,
       repositories: [repo.name],
@@ -70,14 +75,23 @@ export class GithubClient {
     return data;
   }
 
-  #app(): Promise<Octokit> {
+  async #app(): Promise<{ app: Octokit; configured: number | undefined }> {
+    const access = await this.#access();
+    if (access.kind !== 'app') throw new Error('Only an App has a client of its own.');
     this.#byApp ??= (async () => {
-      if (this.#access.kind !== 'app') throw new Error('Only an App has a client of its own.');
       const { App } = await import('octokit');
-      const { appId, privateKey } = this.#access;
-      return new App({ appId, privateKey, Octokit: await this.#configured() }).octokit;
+      return new App({
+        appId: access.appId,
+        privateKey: access.privateKey,
+        Octokit: await this.#configured(),
+      }).octokit;
     })();
-    return this.#byApp;
+    return { app: await this.#byApp, configured: access.installationId };
+  }
+
+  #access(): Promise<GithubAccess> {
+    this.#known ??= this.#settle();
+    return this.#known;
   }
 
   async #open(token: string): Promise<Octokit> {
@@ -91,9 +105,10 @@ export class GithubClient {
   }
 
   #configured(): Promise<OctokitClass> {
-    this.#class ??= import('octokit').then(({ Octokit }) =>
-      Octokit.defaults({
-        baseUrl: this.#access.baseUrl,
+    this.#class ??= (async () => {
+      const [{ Octokit }, { baseUrl }] = await Promise.all([import('octokit'), this.#access()]);
+      return Octokit.defaults({
+        baseUrl,
         userAgent: 'countersign',
         log: {
           debug: () => {},
@@ -106,8 +121,8 @@ export class GithubClient {
         throttle: this.#options.pace
           ? { onRateLimit: waitOnce, onSecondaryRateLimit: waitOnce }
           : { enabled: false },
-      }),
-    );
+      });
+    })();
     return this.#class;
   }
 }

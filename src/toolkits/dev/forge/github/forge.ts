@@ -27,7 +27,7 @@ const MAX_FILES = 3000;
 /** How far clocks may differ when looking for what a call left. */
 const SKEW_MS = 10 * 60_000;
 /** A list may lag behind a write by a moment. */
-const SETTLE_MS = 10_000;
+const SETTLE_MS = 5_000;
 const PAGE = 100;
 const MAX_PAGES = 10;
 

@@ -1,0 +1,187 @@
+import { ToolFault } from '../../../contract/faults.ts';
+import type { QaSettings, RepoSettings } from '../config.ts';
+import type { Clone } from '../git/clone.ts';
+import type { Scratch } from '../git/scratch.ts';
+import { qaEnvironment } from './environment.ts';
+import { type Ended, runProcess } from './process.ts';
+import { bwrapWorks, confine } from './sandbox.ts';
+import { Turns } from './turns.ts';
+import { type Worktree, withWorktree } from './worktree.ts';
+
+export type QaKind = 'test' | 'lint';
+export type QaStatus = 'pass' | 'fail' | 'timeout' | 'error';
+
+export interface QaReport {
+  readonly command: string;
+  /** `setup` when the command itself was not reached. */
+  readonly phase: 'setup' | 'command';
+  readonly exit_code: number;
+  readonly duration_ms: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly stdout_truncated: boolean;
+  readonly stderr_truncated: boolean;
+  readonly output_limit_bytes: number;
+  /** What the command ran on: the commit and its tree. */
+  readonly commit: string;
+  readonly tree: string;
+  readonly sandbox: 'bwrap' | 'none';
+}
+
+export interface QaResult {
+  readonly status: QaStatus;
+  readonly report: QaReport;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface QaJob {
+  readonly kind: QaKind;
+  readonly clone: Clone;
+  readonly commit: string;
+  readonly commands: QaCommands;
+  readonly signal: AbortSignal;
+  onProgress(message: string): void;
+}
+
+export interface QaCommands {
+  readonly command: readonly string[];
+  readonly setup: readonly string[] | undefined;
+  readonly timeoutSeconds: number;
+  readonly env: readonly string[];
+}
+
+/** The artifacts keep more than the reply shows. */
+const ARTIFACT_FACTOR = 16;
+
+/** The commands of a repository: its own, else those for all. Undefined when none is configured. */
+export function qaCommands(
+  kind: QaKind,
+  repo: RepoSettings | undefined,
+  qa: QaSettings,
+): QaCommands | undefined {
+  const command = repo?.[kind] ?? qa[kind];
+  if (!command) return undefined;
+  return {
+    command,
+    setup: repo?.setup ?? qa.setup,
+    timeoutSeconds: repo?.timeout_seconds ?? qa.timeout_seconds,
+    env: [...qa.env, ...(repo?.env ?? [])],
+  };
+}
+
+/** Runs the configured commands on one commit, some at a time. */
+export class QaRunner {
+  readonly #settings: QaSettings;
+  readonly #scratch: Scratch;
+  readonly #dataDir: string;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #turns: Turns;
+
+  constructor(
+    settings: QaSettings,
+    place: { scratch: Scratch; dataDir: string; env: Readonly<Record<string, string | undefined>> },
+  ) {
+    this.#settings = settings;
+    this.#scratch = place.scratch;
+    this.#dataDir = place.dataDir;
+    this.#env = place.env;
+    this.#turns = new Turns(settings.max_concurrency);
+  }
+
+  run(job: QaJob): Promise<QaResult> {
+    const onWait = () => job.onProgress('Waiting for another QA command to finish.');
+    return this.#turns.take(() => this.#checkOut(job), job.signal, onWait);
+  }
+
+  async #checkOut(job: QaJob): Promise<QaResult> {
+    const sandbox = await this.#sandbox();
+    const tree = await job.clone.treeOf(job.commit, job.signal);
+    job.onProgress(`Checking out ${job.commit.slice(0, 12)}.`);
+    return withWorktree(job.clone, this.#scratch, job.commit, job.signal, async (worktree) => {
+      const { setup, command } = job.commands;
+      if (setup) {
+        const ended = await this.#execute(setup, job, worktree, sandbox, this.#settings.setup_network);
+        if (ended.how !== 'exit' || ended.exitCode !== 0) {
+          return this.#result('error', 'setup', setup, ended, job, tree, sandbox);
+        }
+      }
+      const ended = await this.#execute(command, job, worktree, sandbox, this.#settings.network);
+      return this.#result(statusOf(ended), 'command', command, ended, job, tree, sandbox);
+    });
+  }
+
+  async #execute(
+    command: readonly string[],
+    job: QaJob,
+    { folder, workDir, tmp }: Worktree,
+    sandbox: 'bwrap' | 'none',
+    network: boolean,
+  ): Promise<Ended> {
+    job.onProgress(`Running ${showCommand(command)}`);
+    const bounds = { folder, workDir, gitDir: job.clone.gitDir, dataDir: this.#dataDir, network };
+    return runProcess({
+      argv: sandbox === 'bwrap' ? await confine(command, bounds) : command,
+      cwd: workDir,
+      env: qaEnvironment(this.#env, job.commands.env, tmp),
+      timeoutMs: job.commands.timeoutSeconds * 1000,
+      limitBytes: this.#settings.output_limit_bytes,
+      artifactBytes: this.#settings.output_limit_bytes * ARTIFACT_FACTOR,
+      signal: job.signal,
+      onLine: (line) => job.onProgress(line),
+    });
+  }
+
+  async #sandbox(): Promise<'bwrap' | 'none'> {
+    if (this.#settings.sandbox === 'off') return 'none';
+    if (await bwrapWorks()) return 'bwrap';
+    if (this.#settings.sandbox === 'auto') return 'none';
+    throw new ToolFault(
+      'unavailable',
+      'dev.qa.sandbox is "bwrap", but bubblewrap is not installed or may not run here.',
+      {
+        retryable: false,
+      },
+    );
+  }
+
+  #result(
+    status: QaStatus,
+    phase: 'setup' | 'command',
+    command: readonly string[],
+    ended: Ended,
+    job: QaJob,
+    tree: string,
+    sandbox: 'bwrap' | 'none',
+  ): QaResult {
+    return {
+      status,
+      stdout: ended.fullStdout.text(),
+      stderr: ended.fullStderr.text(),
+      report: {
+        command: showCommand(command),
+        phase,
+        exit_code: ended.exitCode,
+        duration_ms: ended.durationMs,
+        stdout: ended.stdout.text(),
+        stderr: ended.stderr.text(),
+        stdout_truncated: ended.stdout.truncated,
+        stderr_truncated: ended.stderr.truncated,
+        output_limit_bytes: this.#settings.output_limit_bytes,
+        commit: job.commit,
+        tree,
+        sandbox,
+      },
+    };
+  }
+}
+
+function statusOf(ended: Ended): QaStatus {
+  if (ended.how === 'timeout') return 'timeout';
+  if (ended.how === 'not_started') return 'error';
+  return ended.exitCode === 0 ? 'pass' : 'fail';
+}
+
+/** Words as a person would type them; nothing ever parses this again. */
+export const showCommand = (argv: readonly string[]): string =>
+  argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');

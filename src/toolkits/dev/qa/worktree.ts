@@ -1,0 +1,33 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clone } from '../git/clone.ts';
+import type { Scratch } from '../git/scratch.ts';
+
+export interface Worktree {
+  /** Holds the worktree and a temporary folder; all the command may write to. */
+  readonly folder: string;
+  readonly workDir: string;
+  readonly tmp: string;
+}
+
+/** A checkout of one commit for one command, gone afterwards. The person's own working tree is not involved. */
+export function withWorktree<T>(
+  clone: Clone,
+  scratch: Scratch,
+  commit: string,
+  signal: AbortSignal,
+  work: (worktree: Worktree) => Promise<T>,
+): Promise<T> {
+  return scratch.use(async (folder) => {
+    const workDir = join(folder, 'tree');
+    const tmp = join(folder, 'tmp');
+    await mkdir(tmp);
+    await clone.run(['worktree', 'add', '--quiet', '--detach', workDir, commit], { signal });
+    try {
+      return await work({ folder, workDir, tmp });
+    } finally {
+      // Twice forced: the command may have locked or dirtied it, and nothing in it is wanted.
+      await clone.run(['worktree', 'remove', '--force', '--force', workDir]).catch(() => {});
+    }
+  });
+}

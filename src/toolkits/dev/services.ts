@@ -1,0 +1,60 @@
+import { toolFactory } from '../../contract/tool.ts';
+import type { ToolkitHost } from '../../contract/toolkit.ts';
+import { listOf, ToolAllowlist } from './allow/tool-allowlist.ts';
+import { type DevSettings, dev } from './config.ts';
+import { githubAccess } from './forge/github/access.ts';
+import { type ClientOptions, GithubClient } from './forge/github/client.ts';
+import { Scratch } from './git/scratch.ts';
+import { QaRunner } from './qa/runner.ts';
+import { type Repo, RepoDirectory } from './repos/directory.ts';
+import { type Run, RunStore } from './runs/store.ts';
+import type { DevTables } from './tables.ts';
+
+/** What the tools of this kit may use. */
+export interface DevServices {
+  readonly settings: DevSettings;
+  readonly tools: ToolAllowlist;
+  readonly repos: RepoDirectory;
+  readonly runs: RunStore;
+  readonly qa: QaRunner;
+  now(): Date;
+  /** The run with its repository; throws when either is unknown or no longer allowed. */
+  open(runId: string): Promise<{ readonly run: Run; readonly repo: Repo }>;
+}
+
+export const defineDevTool = toolFactory<DevServices>();
+
+/** Reads the configuration and prepares everything without touching the network or any repository. */
+export async function connectDev(
+  host: ToolkitHost,
+  options: { readonly cwd?: string; readonly client?: ClientOptions } = {},
+): Promise<DevServices> {
+  const settings = host.section(dev);
+  const { env, dataDir } = host;
+  const db = host.db<DevTables>();
+  const scratch = new Scratch(dataDir);
+  await scratch.sweep();
+  const runs = new RunStore(db);
+  const repos = new RepoDirectory({
+    settings,
+    forge: settings.forge ?? (env.GITHUB_APP_ID ? 'github' : 'local'),
+    allowlist: listOf(env.REPO_ALLOWLIST) ?? settings.repo_allowlist,
+    cwd: options.cwd ?? process.cwd(),
+    db,
+    scratch,
+    github: new GithubClient(() => githubAccess(settings.github, env), host.log, options.client),
+    now: () => host.now(),
+  });
+  return {
+    settings,
+    tools: new ToolAllowlist(listOf(env.TOOL_ALLOWLIST) ?? settings.tool_allowlist),
+    repos,
+    runs,
+    qa: new QaRunner(settings.qa, { scratch, dataDir, env }),
+    now: () => host.now(),
+    async open(runId) {
+      const run = await runs.get(runId);
+      return { run, repo: await repos.resolve(run.repo) };
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../../contract/json.ts';
+import type { Outcome } from '../../../contract/outcome.ts';
+import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { defineDevTool } from '../services.ts';
+import { body, dryRun, labels, runId, title } from '../shapes.ts';
+
+const item = z.object({
+  index: z.int(),
+  issue: z.record(z.string(), z.unknown()).optional().describe('What github_issues_create answered.'),
+  replayed: z.boolean().optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+});
+type Item = z.input<typeof item>;
+
+export const githubIssuesBatchCreate = defineDevTool({
+  name: 'github_issues_batch_create',
+  policyName: 'github.issues.batch_create',
+  title: 'Create several issues',
+  summary: 'Creates up to 50 issues one after another. Sent again, it creates only those that are missing.',
+  effect: 'change',
+  reach: 'network',
+  category: 'issues',
+  profiles: CHANGE_PROFILES,
+  faults: ['not_allowed', 'not_found'],
+  composite: true,
+  deadlineMs: 1_800_000,
+  input: z.object({
+    run_id: runId,
+    issues: z.array(z.strictObject({ title, body, labels })).min(1).max(50),
+    dry_run: dryRun,
+  }),
+  output: z.object({
+    status: z.enum(['ok', 'fail', 'partial']),
+    mode: z.enum(['partial', 'strict']),
+    total: z.int(),
+    processed: z.int(),
+    errors: z.int(),
+    replayed: z.int(),
+    created_fresh: z.int(),
+    stopped_at: z.int().optional().describe('Strict mode: index of the item that failed.'),
+    failed_reason: z.string().optional(),
+    results: z.array(item),
+  }),
+
+  describeApproval: (args) => `Create ${args.issues.length} issues, the first "${args.issues[0]?.title}"`,
+  runOf: (args) => args.run_id,
+
+  async check(args, services) {
+    services.tools.check('github_issues_batch_create', 'github.issues.batch_create');
+    await services.open(args.run_id);
+  },
+
+  async preview(args, { services }) {
+    const { repo } = await services.open(args.run_id);
+    const results = args.issues.map((issue, index) => ({
+      index,
+      issue: {
+        would_create: { repo: repo.name, title: issue.title, body: issue.body, labels: issue.labels ?? [] },
+      },
+    }));
+    // The optional fields are absent here, which is all that keeps the type from being plain JSON.
+    return summary(results, args.issues.length, services.settings.batch_mode) as unknown as JsonObject;
+  },
+
+  async run(args, { services, call, progress, signal }) {
+    const mode = services.settings.batch_mode;
+    const results: Item[] = [];
+    for (const [index, issue] of args.issues.entries()) {
+      signal.throwIfAborted();
+      progress(`Issue ${index + 1} of ${args.issues.length}`, index, args.issues.length);
+      const inner: JsonObject = { run_id: args.run_id, title: issue.title, body: issue.body };
+      if (issue.labels) inner.labels = issue.labels;
+      const outcome = await services.tools.covering('github.issues.create', () =>
+        call('github_issues_create', inner),
+      );
+      const result = toItem(index, outcome);
+      results.push(result);
+      if (result.error && mode === 'strict') {
+        const stopped = { stopped_at: index, failed_reason: result.error.message };
+        return { ...summary(results, args.issues.length, mode), ...stopped };
+      }
+    }
+    return summary(results, args.issues.length, mode);
+  },
+
+  // Each item has an intent and a marker of its own; sending the batch again makes only what is missing.
+  reconcile: async () => ({ settled: 'not_done' }),
+});
+
+function toItem(index: number, outcome: Outcome): Item {
+  switch (outcome.status) {
+    case 'ok':
+      return { index, issue: outcome.data as JsonObject, ...(outcome.replayed ? { replayed: true } : {}) };
+    case 'dry_run':
+      return { index, issue: (outcome.data ?? {}) as JsonObject };
+    case 'routed':
+      return {
+        index,
+        error: {
+          code: 'approval_required',
+          message: `Waits for a person as approval ${outcome.approvalId}.`,
+        },
+      };
+    case 'needs_person':
+      return { index, error: { code: 'approval_required', message: outcome.question } };
+    case 'refused':
+    case 'failed':
+    case 'indeterminate':
+      return {
+        index,
+        error: {
+          code: outcome.status === 'indeterminate' ? 'indeterminate' : outcome.fault.code,
+          message: outcome.fault.message,
+        },
+      };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** What was made before counts as a success: only a batch in which nothing stands has failed. */
+function summary(results: Item[], total: number, mode: 'partial' | 'strict') {
+  const errors = results.filter(({ error }) => error).length;
+  const replayed = results.filter((each) => each.replayed).length;
+  const status =
+    errors === 0 ? ('ok' as const) : errors === results.length ? ('fail' as const) : ('partial' as const);
+  const created = results.filter(({ issue }) => issue && 'number' in issue).length - replayed;
+  return {
+    status,
+    mode,
+    total,
+    processed: results.length,
+    errors,
+    replayed,
+    created_fresh: created,
+    results,
+  };
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { principalName } from '../../../contract/principal.ts';
+import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import type { Run } from '../runs/store.ts';
+import { defineDevTool } from '../services.ts';
+
+export const runsCreate = defineDevTool({
+  name: 'runs_create',
+  policyName: 'runs.create',
+  title: 'Start a run',
+  summary: 'Starts a run on one repository; its run_id ties the following calls and their evidence together.',
+  effect: 'change',
+  reach: 'local',
+  category: 'runs',
+  profiles: CHANGE_PROFILES,
+  faults: ['not_allowed', 'not_found', 'unavailable'],
+  input: z.object({
+    repo: z.string().trim().min(1).max(200).describe('owner/name, or the name of a registered clone.'),
+    purpose: z.string().trim().min(1, 'must not be blank').max(2000).describe('Why; shown to people.'),
+  }),
+  output: z.object({ run_id: z.string(), repo: z.string(), purpose: z.string(), created_at: z.string() }),
+
+  describeApproval: ({ repo, purpose }) => `Start a run on ${repo}: ${purpose}`,
+
+  async check({ repo }, services) {
+    services.tools.check('runs_create', 'runs.create');
+    await services.repos.resolve(repo);
+  },
+
+  async run({ repo: name, purpose }, { services, callId, principal, signal, now, note }) {
+    const repo = await services.repos.resolve(name);
+    const base = await repo.forge.defaultBase(signal);
+    const run = await services.runs.add({
+      run_id: randomUUID(),
+      repo: repo.name,
+      forge: repo.forge.kind,
+      purpose,
+      created_at: now().toISOString(),
+      created_by: principalName(principal),
+      call_id: callId,
+      base_branch: base?.branch ?? null,
+      base_commit: base?.commit ?? null,
+    });
+    note({ run_id: run.run_id });
+    return show(run);
+  },
+
+  async reconcile(_args, { services, callId }) {
+    const run = await services.runs.ofCall(callId);
+    return run ? { settled: 'done', data: show(run) } : { settled: 'not_done' };
+  },
+});
+
+const show = ({ run_id, repo, purpose, created_at }: Run) => ({ run_id, repo, purpose, created_at });
