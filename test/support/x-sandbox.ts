@@ -1,0 +1,104 @@
+import type { Kysely } from 'kysely';
+import type { LeasePort, Log } from '../../src/contract/ports.ts';
+import type { SandboxTables } from '../../src/sandbox/kysely-state.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { migration } from '../../src/storage/migrations/010-x-client.ts';
+import { openSqlite } from '../../src/storage/sqlite.ts';
+import type { XApi } from '../../src/toolkits/x/client/api.ts';
+import { connectX } from '../../src/toolkits/x/client/connect.ts';
+import type { XApiSettings } from '../../src/toolkits/x/client/options.ts';
+import type { XClientTables } from '../../src/toolkits/x/client/tables.ts';
+
+type XTables = XClientTables & SandboxTables;
+
+export interface XStore {
+  readonly db: Kysely<XTables>;
+  close(): Promise<void>;
+}
+
+/** A store with the x client's tables only. */
+export async function openXStore(path = ':memory:'): Promise<XStore> {
+  const { db } = openSqlite<XTables>(path);
+  await migration.up(db as unknown as Kysely<unknown>, 'sqlite');
+  return { db, close: () => db.destroy() };
+}
+
+/** Opens a store file another process (or an earlier test step) has made. */
+export function reopenXStore(path: string): XStore {
+  const { db } = openSqlite<XTables>(path);
+  return { db, close: () => db.destroy() };
+}
+
+export interface FakeClock {
+  now(): Date;
+  advance(ms: number): void;
+}
+
+export function fakeClock(start = '2026-02-25T12:00:00.000Z'): FakeClock {
+  let at = Date.parse(start);
+  return {
+    now: () => new Date(at),
+    advance: (ms) => {
+      at += ms;
+    },
+  };
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Leases of one process: always granted. */
+export const freeLeases: LeasePort = { acquire: async () => true, release: async () => {} };
+
+export interface XWorld {
+  readonly api: XApi;
+  readonly sandbox: Sandbox;
+  readonly store: XStore;
+  readonly clock: FakeClock;
+  /** How long the client would have slept, in order. */
+  readonly slept: readonly number[];
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The client on a sandbox of its own, over real HTTP, with a clock that stands still. */
+export async function startXWorld(
+  options: {
+    readonly settings?: XApiSettings;
+    readonly dataDir?: string;
+    readonly clock?: FakeClock;
+    readonly store?: XStore;
+  } = {},
+): Promise<XWorld> {
+  const clock = options.clock ?? fakeClock();
+  const store = options.store ?? (await openXStore());
+  const sandbox = await startSandbox({
+    db: store.db as unknown as Kysely<SandboxTables>,
+    now: clock.now,
+    sleep: async () => {},
+  });
+  const slept: number[] = [];
+  const api = await connectX({
+    settings: options.settings ?? {},
+    dataDir: options.dataDir ?? '/nonexistent',
+    db: store.db as unknown as Kysely<XClientTables>,
+    leases: freeLeases,
+    log: silentLog,
+    now: clock.now,
+    sandbox: async () => sandbox,
+    sleep: async (ms) => {
+      slept.push(ms);
+      clock.advance(ms);
+    },
+    random: () => 0.5,
+  });
+  return {
+    api,
+    sandbox,
+    store,
+    clock,
+    slept,
+    async [Symbol.asyncDispose]() {
+      await sandbox.close();
+      if (!options.store) await store.close();
+    },
+  };
+}
