@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
@@ -44,8 +44,9 @@ export interface Invocation {
 }
 
 export interface AssistantOptions {
-  /** The store, so that several "processes" can share one. */
   readonly store: TestAssistantStore;
+  /** A handle to share. Two handles on one SQLite file in one process must not write at once: each waits for the other. */
+  readonly db?: Kysely<AssistantTables>;
   readonly config: JsonObject;
   readonly tools?: readonly KernelTool[];
   readonly env?: Record<string, string>;
@@ -78,11 +79,14 @@ export interface TestAssistantStore {
   close(): Promise<void>;
 }
 
-const PACE: Pace = { leaseMs: 2_000, pollMs: 5, maxPollMs: 50, handoverMs: 200 };
+const PACE: Pace = { leaseMs: 30_000, pollMs: 5, maxPollMs: 50, handoverMs: 200 };
 
-/** A store in a folder of its own; with a URL, in that PostgreSQL database. */
-export async function openAssistantStore(postgresUrl?: string): Promise<TestAssistantStore> {
-  const dir = mkdtempSync(join(tmpdir(), 'countersign-assistant-'));
+/** A store in a folder of its own, or in that PostgreSQL database; with `existing`, the one a parent process made. */
+export async function openAssistantStore(
+  postgresUrl?: string,
+  existing?: string,
+): Promise<TestAssistantStore> {
+  const dir = existing ?? mkdtempSync(join(tmpdir(), 'countersign-assistant-'));
   const handles: Kysely<AssistantTables>[] = [];
   const open = () => {
     const db = postgresUrl
@@ -91,15 +95,15 @@ export async function openAssistantStore(postgresUrl?: string): Promise<TestAssi
     handles.push(db);
     return db;
   };
-  const engine = postgresUrl ? 'postgres' : 'sqlite';
-  await migration.up(open() as unknown as Kysely<unknown>, engine);
+  const engine = postgresUrl === undefined ? 'sqlite' : 'postgres';
+  if (existing === undefined) await migration.up(open() as unknown as Kysely<unknown>, engine);
   return {
     dir,
     engine,
     open,
     async close() {
       for (const db of handles) await db.destroy();
-      if (existsSync(dir)) rmSync(dir, { recursive: true, force: true });
+      if (existing === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
 }
@@ -111,7 +115,7 @@ export function openAssistant(options: AssistantOptions): TestAssistant {
   const progress: string[] = [];
   const attached: ContentPart[] = [];
   const artifacts = new Map<string, Uint8Array>();
-  const db = store.open();
+  const db = options.db ?? store.open();
   const kernel = {
     tools: () =>
       tools.map(({ name, effect, toolkit = 'x', summary = name }) => ({

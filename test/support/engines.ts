@@ -14,7 +14,10 @@ export interface TestStore {
   readonly url: string;
   /** A folder of its own, gone after `close`. */
   readonly dataDir: string;
-  /** A second connection to the same store, as another process would have. Closed with the store. */
+  /**
+   * A second connection to the same store, as another process would have. Closed with the store. On SQLite two of them
+   * must not write at the same time: waiting for the lock blocks the process that holds it.
+   */
   again(): Promise<Database>;
   close(): Promise<void>;
 }

@@ -52,12 +52,15 @@ export async function verifyLog(database: Database, options: VerifyOptions = {})
     const end = Math.min(start + PAGE, size);
     for (const { seq, leaf, entry } of await readPage(database, start, end, problems)) {
       while (awaited <= seq) {
-        checkpoints.check(awaited, tree.broken ? undefined : tree.root);
+        checkpoints.check(awaited, tree.rootAt(awaited));
         awaited = await checkpoints.next();
       }
       tree.append(seq, leaf);
       if (!entry) continue;
-      if (entry.kind === 'checkpoint-key') keys.record(seq, entry);
+      if (entry.kind === 'checkpoint-key') {
+        keys.record(seq, entry);
+        checkpoints.require(seq + 1);
+      }
       story.take(seq, entry);
       payloads.take(seq, entry);
       artifacts.take(seq, entry);
@@ -69,7 +72,7 @@ export async function verifyLog(database: Database, options: VerifyOptions = {})
     // The store is read synchronously on SQLite; a server that verifies must still answer.
     await setImmediate();
   }
-  if (awaited === size) checkpoints.check(size, tree.broken ? undefined : tree.root);
+  if (awaited === size) checkpoints.check(size, tree.rootAt(size));
   await checkpoints.finish(size);
   compareHead(state, tree, problems);
   await findRepeatedCalls(database, size, problems);

@@ -24,6 +24,7 @@ export class CheckpointCheck {
   #storedUpTo = -1;
   /** Signed by a key only the log names; a later checkpoint by a trusted key vouches for that part of the log too. */
   #doubted: { readonly size: number; readonly signer: string }[] = [];
+  readonly #required = new Set<number>();
   #verified = 0;
   #last: Checkpoint | undefined;
   #origin: string | undefined;
@@ -65,24 +66,28 @@ export class CheckpointCheck {
     return Math.min(this.#stored[0]?.size ?? Infinity, this.#outside[0]?.size ?? Infinity);
   }
 
+  /** An entry announced a key: the checkpoint over it was signed in the same transaction. */
+  require(size: number): void {
+    this.#required.add(size);
+  }
+
   /** `root` is undefined where the tree could not be rebuilt: signatures are still checked. */
   check(size: number, root: string | undefined): void {
-    for (const list of [this.#stored, this.#outside]) {
-      for (let one = list[0]; one?.size === size; one = list[0]) {
-        list.shift();
-        this.#checkOne(one, root);
-      }
-    }
+    for (const one of this.#take(size)) this.#checkOne(one, root);
   }
 
   /** What is left is larger than the log: the log was cut. */
   async finish(size: number): Promise<void> {
     for (let next = await this.next(); next !== Infinity; next = await this.next()) {
-      this.#keysOnly(next);
-      const message = `The log has ${size} entries, but a signed checkpoint says ${next}: the last ${next - size} were removed.`;
-      this.#problems.add('truncated', size, message);
-      this.#stored = this.#stored.filter((one) => one.size !== next);
-      while (this.#outside[0]?.size === next) this.#outside.shift();
+      for (const one of this.#take(next)) {
+        if (!this.#checkOne(one, undefined)) continue;
+        const message = `The log has ${size} entries, but a signed checkpoint says ${next}: the last ${next - size} were removed.`;
+        this.#problems.add('truncated', size, message);
+      }
+    }
+    for (const at of this.#required) {
+      const message = `${named(at)} is missing, although the log announced the key that signed it.`;
+      this.#problems.add('checkpoint', at - 1, message);
     }
     for (const { size: at, signer } of this.#doubted) {
       this.#problems.add(
@@ -93,25 +98,38 @@ export class CheckpointCheck {
     }
   }
 
-  #checkOne({ size, note, row }: Awaited, root: string | undefined): void {
+  #take(size: number): Awaited[] {
+    const due: Awaited[] = [];
+    for (const list of [this.#stored, this.#outside]) {
+      for (let one = list[0]; one?.size === size; one = list[0]) {
+        due.push(one);
+        list.shift();
+      }
+    }
+    return due;
+  }
+
+  #checkOne({ size, note, row }: Awaited, root: string | undefined): boolean {
+    if (row) this.#required.delete(size);
     const opened = openNote(note, this.#keys.validAt(size));
     const told = opened.ok ? parseCheckpoint(opened.text) : undefined;
     const fault = opened.ok ? this.#misfit(told, size, opened.key.name, row) : opened.problem;
     if (!opened.ok || !told || fault) {
       this.#problems.add('checkpoint', size - 1, `${named(size)} ${fault}.`);
-      return;
+      return false;
     }
-    if (root === undefined) return;
+    if (root === undefined) return true;
     if (root !== told.root) {
       const from = this.#last?.size ?? 0;
       const range = `entries ${from} to ${size - 1} are not what was signed`;
-      this.#problems.add('checkpoint', from, `${named(size)} has another root: ${range}.`);
-      return;
+      this.#problems.add('checkpoint', from, `${named(size)} has another root: ${range}.`, size - 1);
+      return false;
     }
     this.#verified += 1;
     this.#last = told;
     if (this.#keys.isTrusted(opened.key)) this.#doubted = [];
     else this.#doubted.push({ size, signer: opened.key.text });
+    return true;
   }
 
   #misfit(told: Checkpoint | undefined, size: number, name: string, row: Awaited['row']): string | undefined {
@@ -122,13 +140,6 @@ export class CheckpointCheck {
     if (row && (row.root !== told.root || row.at !== told.at))
       return 'was signed with other values than its row has';
     return undefined;
-  }
-
-  #keysOnly(size: number): void {
-    for (const { note } of [...this.#stored, ...this.#outside].filter((one) => one.size === size)) {
-      const opened = openNote(note, this.#keys.validAt(size));
-      if (!opened.ok) this.#problems.add('checkpoint', size - 1, `${named(size)} ${opened.problem}.`);
-    }
   }
 
   async #load(): Promise<void> {

@@ -2,8 +2,10 @@
 export interface Problem {
   /** What kind of damage: `leaf`, `missing`, `columns`, `tree`, `head`, `checkpoint`, `key`, `payload`, `artifact`, `story`. */
   readonly code: ProblemCode;
-  /** The first entry concerned; undefined when no single entry is. */
+  /** The first entry that may be concerned; undefined when no entry is. */
   readonly seq: number | undefined;
+  /** The last one, where only a range is known. */
+  readonly to?: number;
   readonly message: string;
 }
 
@@ -54,8 +56,8 @@ export class Problems {
   readonly list: Problem[] = [];
   #more = 0;
 
-  add(code: ProblemCode, seq: number | undefined, message: string): void {
-    if (this.list.length < KEPT) this.list.push({ code, seq, message });
+  add(code: ProblemCode, seq: number | undefined, message: string, to?: number): void {
+    if (this.list.length < KEPT) this.list.push({ code, seq, message, ...(to === undefined ? {} : { to }) });
     else this.#more += 1;
   }
 
@@ -63,11 +65,10 @@ export class Problems {
     return this.#more;
   }
 
+  /** What ends first in the log; of a range and an entry within it the entry, which says more. */
   get first(): Problem | undefined {
-    const place = ({ seq }: Problem) => seq ?? Number.POSITIVE_INFINITY;
-    return this.list.reduce<Problem | undefined>(
-      (first, one) => (first === undefined || place(one) < place(first) ? one : first),
-      undefined,
-    );
+    const end = ({ seq, to }: Problem) => to ?? seq ?? Number.POSITIVE_INFINITY;
+    const start = ({ seq }: Problem) => seq ?? -1;
+    return [...this.list].sort((a, b) => end(a) - end(b) || start(b) - start(a))[0];
   }
 }

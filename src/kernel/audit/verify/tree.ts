@@ -3,6 +3,8 @@ import { appendLeaf, type Frontier, rootOf } from '../../../lib/merkle.ts';
 import type { Database } from '../../database.ts';
 import type { Problems } from './report.ts';
 
+const MANY = 1000;
+
 /** Rebuilds the tree from the leaves and compares it with what is stored. */
 export class TreeCheck {
   readonly #problems: Problems;
@@ -12,18 +14,16 @@ export class TreeCheck {
   #broken = false;
   #completed: string[][] = [];
   #pageStart = 0;
-  #lastBad = -1;
+  /** Where damage was found already; a tree that is wrong everywhere is not listed leaf by leaf. */
+  readonly #bad: number[] = [];
 
   constructor(problems: Problems) {
     this.#problems = problems;
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
-  get broken(): boolean {
-    return this.#broken;
+  /** Undefined when an entry is missing before that size. */
+  rootAt(size: number): string | undefined {
+    return this.#broken || this.#size !== size ? undefined : this.root;
   }
 
   get root(): string {
@@ -57,13 +57,9 @@ export class TreeCheck {
   checkHead(frontier: string, nodes: number): void {
     if (this.#broken) return;
     if (JSON.stringify(this.#frontier) !== frontier) {
-      // The peaks stand side by side from the largest to the smallest, so the widest wrong one comes first in the log.
-      const seq = this.#lastBad < 0 ? wrongPeak(this.#frontier, frontier, this.#size) : undefined;
-      this.#problems.add(
-        'head',
-        seq,
-        'The head of the log does not fit its entries: one of the two was changed.',
-      );
+      const seq = this.#bad.length === 0 ? wrongPeak(this.#frontier, frontier) : undefined;
+      const message = 'The head of the log does not fit its entries: one of the two was changed.';
+      this.#problems.add('head', seq, message, seq === undefined ? undefined : this.#size - 1);
     }
     const expected = this.#size - ones(this.#size);
     if (nodes !== expected) {
@@ -86,10 +82,10 @@ export class TreeCheck {
       const first = idx * 2 ** level;
       const last = first + 2 ** level - 1;
       // A wrong leaf makes every node above it wrong; the lowest one says it best.
-      if (stored.get(idx) === hash || (this.#lastBad >= first && this.#lastBad <= last)) continue;
-      this.#lastBad = first;
+      if (stored.get(idx) === hash || this.#bad.some((seq) => seq >= first && seq <= last)) continue;
+      if (this.#bad.length < MANY) this.#bad.push(first);
       const what = stored.has(idx) ? 'do not hash to the stored node' : 'have lost the stored node';
-      this.#problems.add('tree', first, `Entries ${first} to ${last} ${what} at level ${level}.`);
+      this.#problems.add('tree', first, `Entries ${first} to ${last} ${what} at level ${level}.`, last);
     }
   }
 }
@@ -109,21 +105,21 @@ async function nodesText(database: Database, level: number, from: number, to: nu
   return row?.text ?? '';
 }
 
-function wrongPeak(rebuilt: Frontier, stored: string, size: number): number | undefined {
+/** The peaks stand side by side from the widest to the narrowest: the first wrong one tells where damage begins. */
+function wrongPeak(rebuilt: Frontier, stored: string): number | undefined {
   let peaks: unknown;
   try {
     peaks = JSON.parse(stored);
   } catch {
     return undefined;
   }
-  if (!Array.isArray(peaks)) return undefined;
   let start = 0;
-  for (let level = rebuilt.length - 1; level >= 0; level -= 1) {
+  for (let level = rebuilt.length - 1; level >= 0 && Array.isArray(peaks); level -= 1) {
     if (rebuilt[level] == null) continue;
     if (rebuilt[level] !== peaks[level]) return start;
     start += 2 ** level;
   }
-  return size === 0 ? 0 : undefined;
+  return undefined;
 }
 
 function ones(value: number): number {
