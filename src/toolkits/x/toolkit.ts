@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Tool } from '../../contract/tool.ts';
 import { defineToolkit, type ToolkitHost } from '../../contract/toolkit.ts';
 import type { XApi } from './client/api.ts';
-import { connectX } from './client/connect.ts';
 import type { XClientTables } from './client/tables.ts';
 import * as config from './config.ts';
 import { Writer } from './content/writer.ts';
+import { growthJobs } from './growth/jobs.ts';
 import { Safety } from './growth/safety.ts';
 import { createGrowthStore } from './growth/store.ts';
 import type { GrowthTables } from './growth/tables.ts';
+import { views } from './growth/views.ts';
 import { withDbFaults } from './lib/db-faults.ts';
 import { expandHome } from './lib/media-file.ts';
 import type { XServices, XSettings } from './services.ts';
@@ -16,22 +19,34 @@ import { curatedTools } from './tools.ts';
 
 const tools: readonly Tool<XServices>[] = curatedTools;
 
+/** Services that reached X at least once. */
+const opened = new WeakSet<XServices>();
+
 export const toolkit = defineToolkit<XServices>({
   id: 'x',
   title: 'X',
   dialect: 'tuitbot',
   tools,
+  views,
   connect: async (host) => connect(host),
+  close: async (services) => {
+    // Nothing is opened just to be closed.
+    if (opened.has(services)) await (await services.x()).close();
+  },
+  jobs: (services) => growthJobs(services, `${hostname()}:${process.pid}:${randomUUID()}`),
 });
 
 function connect(host: ToolkitHost): XServices {
   const settings = readSettings(host);
   const now = (): Date => host.now();
-  const x = remembered(() => openX(host, settings));
+  const x = remembered(() => {
+    opened.add(services);
+    return openX(host, settings);
+  });
   const growth = createGrowthStore(host.db<GrowthTables>(), () => realmOf(x));
   const safety = new Safety(settings, growth.posts, now);
   const { kernel, log } = host;
-  return {
+  const services: XServices = {
     x,
     settings,
     growth,
@@ -64,17 +79,18 @@ function connect(host: ToolkitHost): XServices {
     stance: () => ({ mode: host.mode, approvalMode: host.approvalMode }),
     undoOf: (name, args, data) => tools.find((tool) => tool.name === name)?.rollback?.(args, data),
   };
+  return services;
 }
 
 /** Opened once; a failed attempt is not kept, because a person may sign in while the server runs. */
 function remembered<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined;
+  let kept: Promise<T> | undefined;
   return () => {
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined;
+    kept ??= open().catch((error: unknown) => {
+      kept = undefined;
       throw error;
     });
-    return opened;
+    return kept;
   };
 }
 
@@ -96,7 +112,8 @@ const readSettings = (host: ToolkitHost): XSettings => ({
   circuitBreaker: host.section(config.circuitBreaker),
 });
 
-function openX(host: ToolkitHost, settings: XSettings): Promise<XApi> {
+async function openX(host: ToolkitHost, settings: XSettings): Promise<XApi> {
+  const { connectX } = await import('./client/connect.ts');
   const { sandbox } = host;
   return connectX({
     settings: settings.xApi,

@@ -156,7 +156,14 @@ export class Agenda {
     result: Partial<
       Pick<
         ContentRow,
-        'state' | 'tweet_id' | 'posted_at' | 'approval_id' | 'next_try_at' | 'error' | 'error_code'
+        | 'state'
+        | 'tweet_id'
+        | 'posted_at'
+        | 'approval_id'
+        | 'next_try_at'
+        | 'claimed_at'
+        | 'error'
+        | 'error_code'
       >
     >,
     at: Date,
@@ -164,6 +171,22 @@ export class Agenda {
     await this.#db
       .updateTable('x_content')
       .set({ ...result, updated_at: at.toISOString() })
+      .where('id', '=', id)
+      .where('claimed_by', '=', by)
+      .where('state', '=', 'claimed')
+      .execute();
+  }
+
+  /** Not known yet whether it went out: stays claimed, and unedited, so that the next look uses the same key. */
+  async hold(
+    id: number,
+    by: string,
+    until: Date,
+    doubt: Pick<ContentRow, 'error' | 'error_code'>,
+  ): Promise<void> {
+    await this.#db
+      .updateTable('x_content')
+      .set({ ...doubt, claimed_at: until.toISOString() })
       .where('id', '=', id)
       .where('claimed_by', '=', by)
       .where('state', '=', 'claimed')

@@ -123,6 +123,18 @@ export class PostLog {
     return { used: Number(row?.used ?? 0), oldest: row?.oldest ? new Date(row.oldest) : undefined };
   }
 
+  async countByActor(actor: string, since: Date): Promise<number> {
+    const row = await this.#db
+      .selectFrom('x_posts')
+      .select((eb) => eb.fn.countAll().as('used'))
+      .where('realm', '=', await this.#realm())
+      .where('actor', '=', actor)
+      .where('state', 'in', [...COUNTED])
+      .where('created_at', '>=', since.toISOString())
+      .executeTakeFirst();
+    return Number(row?.used ?? 0);
+  }
+
   /** The latest posts of some kinds that are out, under way or in doubt, newest first. */
   async latest(
     kinds: readonly PostKind[],

@@ -83,7 +83,8 @@ export interface DiscoveredRow {
   signals: string;
   keyword: string | null;
   source: 'search' | 'mention' | 'target';
-  state: 'new' | 'replied' | 'skipped';
+  /** `queued`: a reply waits for a person, or its outcome is not known yet. */
+  state: 'new' | 'queued' | 'replied' | 'skipped';
   found_at: string;
   attempts: number;
   next_try_at: string | null;

@@ -29,6 +29,7 @@ export const findReplyOpportunities = defineXTool({
   output: z.object({
     query: z.string(),
     searched: z.number(),
+    newest_id: z.string().nullable(),
     threshold: z.number(),
     candidates: z.array(
       z.object({
@@ -48,7 +49,7 @@ export const findReplyOpportunities = defineXTool({
     const { services } = context;
     const threshold = min_score ?? services.settings.scoring.threshold;
     const search = query ?? keywordQuery(services);
-    const { tweets } = await readPosts(context, 'search_recent', {
+    const { tweets, meta } = await readPosts(context, 'search_recent', {
       query: search,
       max_results: Math.max(limit, SMALLEST_SEARCH),
       ...(since_id ? { since_id } : {}),
@@ -66,6 +67,7 @@ export const findReplyOpportunities = defineXTool({
     return {
       query: search,
       searched: found.length,
+      newest_id: meta.newest_id ?? null,
       threshold,
       candidates: worthy.map(({ post, score }) => ({
         tweet_id: post.tweetId,

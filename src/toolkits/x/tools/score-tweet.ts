@@ -24,7 +24,7 @@ export const scoreTweet = defineXTool({
         likes: count,
         retweets: count,
         replies: count,
-        created_at: z.iso.datetime({ offset: true }),
+        created_at: z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'must be an ISO-8601 time'),
         has_media: z.boolean().optional(),
         is_quote: z.boolean().optional(),
       })

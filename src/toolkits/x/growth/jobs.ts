@@ -1,0 +1,25 @@
+import type { Job } from '../../../contract/toolkit.ts';
+import type { XServices } from '../services.ts';
+import { analyticsLoop } from './analytics-loop.ts';
+import { contentLoop, threadLoop } from './content-loop.ts';
+import { discoveryLoop } from './discovery-loop.ts';
+import { createEngine } from './engine.ts';
+import { runLoop } from './loop.ts';
+import { mentionsLoop } from './mentions-loop.ts';
+import { runScheduler } from './scheduler.ts';
+import { targetLoop } from './target-loop.ts';
+
+/** The long-running work of `countersign up`. Each loop decides by the mode in force whether it acts. */
+export function growthJobs(services: XServices, holder: string): readonly Job[] {
+  const engine = createEngine(services, holder);
+  const loops = [discoveryLoop, mentionsLoop, targetLoop, contentLoop, threadLoop, analyticsLoop].map(
+    (make) => make(engine),
+  );
+  return [
+    { name: 'x:scheduler', run: (signal) => runScheduler(engine, signal) },
+    ...loops.map((loop) => ({
+      name: `x:${loop.name}`,
+      run: (signal: AbortSignal) => runLoop(loop, engine, signal),
+    })),
+  ];
+}
