@@ -14,7 +14,7 @@ export async function findSuggestion(
   tools?: readonly string[],
 ): Promise<Approval> {
   const approval = await services.approvals.get(id);
-  if (!approval || approval.toolkit !== 'research') {
+  if (approval?.toolkit !== 'research') {
     throw new ToolFault('not_found', `There is no suggestion ${id}.`, { detail: { suggestion_id: id } });
   }
   if (tools && !tools.includes(approval.tool)) {

@@ -28,22 +28,20 @@ export async function recall(
   readonly rejected: ReadonlyMap<string, Approval>;
 }> {
   const find = async (states: readonly ApprovalState[]) => {
-    const found = new Map<string, Approval>();
-    for await (const item of suggestionsOf(approvals, projectId, [tool], states)) {
-      found.set(suggestionKey(tool, item.args), item);
-    }
-    return found;
+    const items = await listSuggestions(approvals, projectId, [tool], states);
+    return new Map(items.map((item) => [suggestionKey(tool, item.args), item]));
   };
   return { pending: await find(['pending']), rejected: await find(['rejected']) };
 }
 
 /** Oldest first. */
-export async function* suggestionsOf(
+export async function listSuggestions(
   approvals: ApprovalsPort,
   projectId: string,
   tools: readonly string[],
   states: readonly ApprovalState[],
-): AsyncGenerator<Approval> {
+): Promise<Approval[]> {
+  const found: Approval[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const page = await approvals.list({
       toolkit: 'research',
@@ -53,7 +51,7 @@ export async function* suggestionsOf(
       limit: PAGE,
       offset,
     });
-    for (const item of page) if (item.context.project === projectId) yield item;
-    if (page.length < PAGE) return;
+    found.push(...page.filter(({ context }) => context.project === projectId));
+    if (page.length < PAGE) return found;
   }
 }

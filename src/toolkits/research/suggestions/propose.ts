@@ -64,16 +64,20 @@ export async function createProposer(
   };
 }
 
-/** For the reply: says that the researcher turned this down before, and why. */
-export function rejectionNote(before: Approval | undefined): JsonObject {
-  if (!before) return {};
+/** For the reply: says that the same waits already, or that the researcher turned it down before and why. */
+export function filedNote({ alreadyPending, rejectedBefore }: Filed) {
   return {
-    previously_rejected: {
-      suggestion_id: before.uuid,
-      at: before.decidedAt?.toISOString() ?? null,
-      reason: before.decisionReason ?? null,
-      feedback: before.feedback ?? null,
-    },
+    ...(alreadyPending ? { already_pending: true } : {}),
+    ...(rejectedBefore
+      ? {
+          previously_rejected: {
+            suggestion_id: rejectedBefore.uuid,
+            at: rejectedBefore.decidedAt?.toISOString() ?? null,
+            reason: rejectedBefore.decisionReason ?? null,
+            feedback: rejectedBefore.feedback ?? null,
+          },
+        }
+      : {}),
   };
 }
 
