@@ -20,9 +20,14 @@ export type Weekday = (typeof WEEKDAYS)[number];
 const names = (doc: string) => z.array(z.string().min(1)).min(1).optional().describe(doc);
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day like 09:15');
 
+const timeZones = new Set<string>();
+
+/** Asking the platform is slow, so a good answer is kept. */
 const isTimeZone = (name: string): boolean => {
+  if (timeZones.has(name)) return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
+    timeZones.add(name);
     return true;
   } catch {
     return false;

@@ -25,16 +25,26 @@ export interface ConditionCompiler {
   compile(expression: string, subjects: readonly PolicySubject[]): Condition | readonly string[];
 }
 
+let loaded: Promise<ConditionCompiler> | undefined;
+
 /** The CEL library is loaded here and nowhere else: most policies have no condition. */
-export async function loadConditions(): Promise<ConditionCompiler> {
+export function loadConditions(): Promise<ConditionCompiler> {
+  loaded ??= createCompiler();
+  return loaded;
+}
+
+async function createCompiler(): Promise<ConditionCompiler> {
   const { Environment: CelEnvironment } = await import('@marcbachmann/cel-js');
-  const bare = () => new CelEnvironment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+  const base = new CelEnvironment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false })
+    .registerVariable({ name: 'tool', schema: TOOL_FIELDS })
+    .registerVariable({ name: 'principal', schema: PRINCIPAL_FIELDS })
+    .registerVariable({ name: 'now', type: 'google.protobuf.Timestamp' });
   // Arguments were validated by the tool's own schema; checking their types once more at every call costs half the time.
-  const running = declare(bare(), 'map');
+  const running = base.clone().registerVariable({ name: 'args', type: 'map' });
   return {
     compile(expression, subjects) {
       const type = subjects.map(({ inputJson }) => celType(inputJson)).reduce(mergeTypes, {});
-      const problems = check(expression, declare(bare(), type), type, subjects);
+      const problems = check(expression, declareArgs(base.clone(), type), type, subjects);
       if (problems.length > 0) return problems;
       const program = running.parse(expression);
       return (input) => {
@@ -46,20 +56,13 @@ export async function loadConditions(): Promise<ConditionCompiler> {
   };
 }
 
-const TEXT_FIELDS = {
-  tool: { name: 'string', toolkit: 'string', category: 'string', effect: 'string' },
-  principal: { kind: 'string', id: 'string', name: 'string' },
-};
+const TOOL_FIELDS = { name: 'string', toolkit: 'string', category: 'string', effect: 'string' };
+const PRINCIPAL_FIELDS = { kind: 'string', id: 'string', name: 'string' };
 
-function declare(environment: Environment, args: CelType): Environment {
-  return environment
-    .registerVariable(
-      typeof args === 'string' ? { name: 'args', type: args } : { name: 'args', schema: { ...args } },
-    )
-    .registerVariable({ name: 'tool', schema: TEXT_FIELDS.tool })
-    .registerVariable({ name: 'principal', schema: TEXT_FIELDS.principal })
-    .registerVariable({ name: 'now', type: 'google.protobuf.Timestamp' });
-}
+const declareArgs = (environment: Environment, type: CelType): Environment =>
+  environment.registerVariable(
+    typeof type === 'string' ? { name: 'args', type } : { name: 'args', schema: { ...type } },
+  );
 
 function check(
   expression: string,
