@@ -71,7 +71,8 @@ export class Conversation {
   async #compact(turn: Turn, keep: number, before: Context): Promise<Context> {
     const { transcript, config } = this.#parts;
     const { compaction, entries } = await transcript.context(turn.session.id);
-    const cut = chooseCut(entries, config.context_tokens * keep);
+    // The window may really be smaller than configured, so what there is counts too.
+    const cut = chooseCut(entries, Math.min(config.context_tokens, before.tokens) * keep);
     if (!cut) return before;
     turn.report('Condensing the earlier conversation');
     let summary = compaction ? summaryOf(compaction) : '';

@@ -50,6 +50,7 @@ export class Orders {
   readonly #parts: OrdersParts;
   readonly #active = new Map<string, Active>();
   readonly #renewal: NodeJS.Timeout;
+  #entering: Promise<unknown> = Promise.resolve();
 
   constructor(parts: OrdersParts) {
     this.#parts = parts;
@@ -60,16 +61,18 @@ export class Orders {
     const { sessions, runs, config, backend, now } = this.#parts;
     const key = order.sessionKey ?? generateKey(now());
     await backend.check();
-    const session = await sessions.open(principalName(order.principal), key);
     if (order.sessionKey === undefined) {
       order.progress(
         `Session ${key}. Should this call time out, send the same message with this sessionKey.`,
       );
     }
     const since = new Date(now().getTime() - config.keep_answers_hours * HOUR_MS);
-    const prior = await runs.prior(session.id, order.message, since);
-    const taken = prior && (await this.#takeUp(prior, order));
-    const followed = taken ?? (await this.#begin(session, order));
+    const { session, ...followed } = await this.#inOrder(async () => {
+      const session = await sessions.open(principalName(order.principal), key);
+      const prior = await runs.prior(session.id, order.message, since);
+      const taken = prior && (await this.#takeUp(prior, order));
+      return { session, ...(taken ?? (await this.#begin(session, order))) };
+    });
     const answer = await this.#settle(followed.run, followed.end, order);
     return {
       answer,
@@ -102,6 +105,13 @@ export class Orders {
     for (const { stop } of active) stop('closing');
     await Promise.all(active.map(({ end }) => end));
     await this.#parts.runs.release();
+  }
+
+  /** Orders of this process enter the queue in the order they came, whichever connection of a pool is faster. */
+  #inOrder<T>(enter: () => Promise<T>): Promise<T> {
+    const result = this.#entering.then(enter);
+    this.#entering = result.catch(() => {});
+    return result;
   }
 
   async #begin(session: Session, order: Order) {

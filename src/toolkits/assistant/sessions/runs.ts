@@ -121,6 +121,11 @@ export class Runs {
     return result.numUpdatedRows > 0n;
   }
 
+  async isHeld(id: string): Promise<boolean> {
+    const row = await this.get(id);
+    return row?.owner === this.owner && row.state === 'queued';
+  }
+
   ahead(run: Run): Promise<Run[]> {
     return this.#db
       .selectFrom('assistant_runs')

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolFault } from '../../../contract/faults.ts';
 import type { Run, Runs } from './runs.ts';
-import type { Transcript } from './transcript.ts';
+import { LostRun, type Transcript } from './transcript.ts';
 
 export interface TurnTimes {
   /** First and longest pause between looks at the queue; other processes cannot wake this one. */
@@ -35,8 +35,13 @@ export class Turns {
     let pollMs = this.#times.pollMs;
     for (;;) {
       options.signal.throwIfAborted();
-      if (await this.#runs.claim(run)) return;
+      // Looked at before claimed: a look takes no write lock, and there are many waiting.
       const ahead = await this.#runs.ahead(run);
+      if (ahead.length === 0) {
+        if (await this.#runs.claim(run)) return;
+        if (!(await this.#runs.isHeld(run.id))) throw new LostRun();
+        continue;
+      }
       if (await this.#clearDead(ahead)) continue;
       if (this.#now().getTime() > giveUpAt) {
         throw new ToolFault(
