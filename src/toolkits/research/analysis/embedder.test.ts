@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { VectorCache } from '../project/types.ts';
 import { WorkerEmbedder } from './embedder.ts';
@@ -79,6 +80,34 @@ describe('the bundled model', () => {
     stop.abort(new Error('enough'));
     await expect(long).rejects.toThrow('enough');
     expect(await short).toHaveLength(1);
+  });
+});
+
+describe('the built program', () => {
+  it('finds its worker beside the chunk that the bundler put this code into', async () => {
+    const folder = await mkdtemp(join(process.cwd(), 'node_modules', '.cache-built-'));
+    folders.push(folder);
+    const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+    await build({
+      entryPoints: {
+        main: here('./embedder.ts'),
+        other: here('./vectors.ts'),
+        'toolkits/research/analysis/embedding-worker': here('./embedding-worker.ts'),
+      },
+      outdir: folder,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      packages: 'external',
+      logLevel: 'silent',
+    });
+    const { WorkerEmbedder: Built } = (await import(pathToFileURL(join(folder, 'main.js')).href)) as {
+      WorkerEmbedder: typeof WorkerEmbedder;
+    };
+    const embedder = new Built();
+    expect((await embedder.embed(['Anxiety']))[0]).toHaveLength(512);
+    await embedder.close();
   });
 });
 

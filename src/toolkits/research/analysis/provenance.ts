@@ -17,22 +17,43 @@ export interface Embedded {
   readonly provenance: Provenance;
 }
 
+export interface PatientOptions extends EmbedOptions {
+  /** Answer by words alone after this time; the model reads on and the next answer has its vectors. */
+  readonly patienceMs?: number;
+}
+
 /** Vectors where they can be had. A model that does not start must not take the lexical answer with it. */
 export async function embedIfPossible(
   vectors: Vectors | undefined,
   texts: readonly string[],
-  options: EmbedOptions = {},
+  options: PatientOptions = {},
 ): Promise<Embedded> {
   if (!vectors) return { vectors: undefined, provenance: { method: 'lexical' } };
   try {
-    const made = await vectors.of(texts, options);
-    return { vectors: made, provenance: { method: 'lexical+embeddings', model: vectors.model } };
+    const made = await withPatience(vectors.of(texts, options), options.patienceMs);
+    if (made) return { vectors: made, provenance: { method: 'lexical+embeddings', model: vectors.model } };
+    return lexical('The sentence model is still reading; ask again later for suggestions by meaning.');
   } catch (error) {
     options.signal?.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
-    return {
-      vectors: undefined,
-      provenance: { method: 'lexical', note: `The sentence model was not available: ${why}` },
-    };
+    return lexical(
+      `The sentence model was not available: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+const lexical = (note: string): Embedded => ({ vectors: undefined, provenance: { method: 'lexical', note } });
+
+async function withPatience<T>(work: Promise<T>, limitMs: number | undefined): Promise<T | undefined> {
+  if (limitMs === undefined) return work;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    // Whatever it ends with, nobody waits for it any more.
+    work.catch(() => {});
   }
 }
