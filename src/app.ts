@@ -9,6 +9,7 @@ import type { Principal } from './contract/principal.ts';
 import type { Toolkit, ToolkitHost } from './contract/toolkit.ts';
 import { createNotifier } from './kernel/approvals/notify.ts';
 import { CheckpointWriter } from './kernel/audit/checkpoint-writer.ts';
+import { createAuditPort } from './kernel/audit/port.ts';
 import type { Database } from './kernel/database.ts';
 import { createHealth } from './kernel/health.ts';
 import { createKernel, type Kernel } from './kernel/kernel.ts';
@@ -104,7 +105,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const ports: KernelPorts = {
     approvals: kernel.approvals,
     telemetry: kernel.telemetry,
-    audit: { proof: async () => undefined, checkpoint: async () => undefined },
+    audit: createAuditPort(database, checkpoints, () => kernel.flush()),
     policy: createPolicyPort(() => policy, database, now),
     config: { path: config.path, masked: () => config.masked(), problems: () => configProblems(options) },
     health: createHealth({ kernel, database, startedAt: now(), now, version: VERSION }),
