@@ -3,8 +3,11 @@ import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts';
 /** A CEL type name, or the fields of a nested object. */
 export type CelType = string | { readonly [field: string]: CelType };
 
-/** The CEL type of a JSON Schema; whatever CEL has no word for is `dyn` and checked when it is evaluated. */
-export function celType(schema: unknown): CelType {
+/**
+ * The CEL type of a JSON Schema; whatever CEL has no word for is `dyn` and checked when it is evaluated. `only` leaves
+ * out all other fields of the outermost object.
+ */
+export function celType(schema: unknown, only?: ReadonlySet<string>): CelType {
   if (!isSchema(schema)) return 'dyn';
   switch (schema.type) {
     case 'string':
@@ -20,14 +23,19 @@ export function celType(schema: unknown): CelType {
       return typeof items === 'string' ? `list<${items}>` : 'list<dyn>';
     }
     case 'object':
-      return isSchema(schema.properties) ? fieldTypes(schema.properties) : 'map<string, dyn>';
+      return isSchema(schema.properties) ? fieldTypes(schema.properties, only) : 'map<string, dyn>';
     default:
       return 'dyn';
   }
 }
 
-const fieldTypes = (properties: JsonSchema): CelType =>
-  Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, celType(field)]));
+function fieldTypes(properties: JsonSchema, only: ReadonlySet<string> | undefined): CelType {
+  const fields = Object.entries(properties).filter(([name]) => !only || only.has(name));
+  return Object.fromEntries(fields.map(([name, field]) => [name, celType(field)]));
+}
+
+export const argumentNames = ({ properties }: JsonSchema): readonly string[] =>
+  isSchema(properties) ? Object.keys(properties) : [];
 
 /** The arguments of several tools as one type: a field that differs between them is `dyn`. */
 export function mergeTypes(a: CelType, b: CelType): CelType {

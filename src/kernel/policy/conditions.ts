@@ -1,7 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { closest } from '../../lib/closest.ts';
-import { findAccesses } from './cel-access.ts';
-import { type CelType, celType, fieldsAt, isAlwaysThere, mergeTypes } from './cel-types.ts';
+import { type Access, findAccesses } from './cel-access.ts';
+import { argumentNames, type CelType, celType, fieldsAt, isAlwaysThere, mergeTypes } from './cel-types.ts';
 import type { PolicySubject } from './types.ts';
 
 /** What a condition sees. `principal.label` is left out: what a client calls itself decides nothing. */
@@ -43,10 +43,14 @@ async function createCompiler(): Promise<ConditionCompiler> {
   const running = base.clone().registerVariable({ name: 'args', type: 'map' });
   return {
     compile(expression, subjects) {
-      const type = subjects.map(({ inputJson }) => celType(inputJson)).reduce(mergeTypes, {});
-      const problems = check(expression, declareArgs(base.clone(), type), type, subjects);
+      const program = parse(running, expression);
+      if (typeof program === 'string') return [program];
+      const accesses = findAccesses(program.ast);
+      const problems = checkAccesses(expression, accesses, subjects);
       if (problems.length > 0) return problems;
-      const program = running.parse(expression);
+      const typed = accesses.length === 0 ? running : declareArgs(base.clone(), typeOf(accesses, subjects));
+      const fault = checkTypes(typed, expression);
+      if (fault !== undefined) return [fault];
       return (input) => {
         const result: unknown = program(input);
         if (typeof result !== 'boolean') throw new TypeError('the condition is neither true nor false');
@@ -64,42 +68,55 @@ const declareArgs = (environment: Environment, type: CelType): Environment =>
     typeof type === 'string' ? { name: 'args', type } : { name: 'args', schema: { ...type } },
   );
 
-function check(
+function parse(environment: Environment, expression: string): ReturnType<Environment['parse']> | string {
+  try {
+    return environment.parse(expression);
+  } catch (error) {
+    return describeFault(error, expression);
+  }
+}
+
+/** Only what the expression speaks of: a rule on every change matches a hundred tools with a thousand arguments. */
+const typeOf = (accesses: readonly Access[], subjects: readonly PolicySubject[]): CelType => {
+  const wanted = new Set(accesses.map(({ path }) => path[0] ?? ''));
+  return subjects.map(({ inputJson }) => celType(inputJson, wanted)).reduce(mergeTypes, {});
+};
+
+function checkAccesses(
   expression: string,
-  environment: Environment,
-  type: CelType,
+  accesses: readonly Access[],
   subjects: readonly PolicySubject[],
 ): string[] {
-  let parsed: ReturnType<Environment['parse']>;
-  try {
-    parsed = environment.parse(expression);
-  } catch (error) {
-    return [describeFault(error, expression)];
-  }
-  const problems = findAccesses(parsed.ast).flatMap(({ path, position, guarded }) => {
-    const where = ` at ${place(expression, position)}`;
-    const siblings = fieldsAt(type, path.slice(0, -1));
+  if (accesses.length === 0) return [];
+  const type = typeOf(accesses, subjects);
+  const problems = accesses.flatMap(({ path, position, guarded }) => {
+    const access = `args.${path.join('.')}`;
+    const where = `at ${place(expression, position)}`;
     const name = path.at(-1) ?? '';
-    if (siblings && !siblings.includes(name)) {
-      const meant = closest(name, siblings);
-      return [
-        `no tool of this rule takes args.${path.join('.')}${where}${meant === undefined ? '' : `; did you mean '${meant}'?`}`,
-      ];
+    const siblings = fieldsAt(type, path.slice(0, -1));
+    if (!siblings) return [];
+    if (!siblings.includes(name)) {
+      const known =
+        path.length > 1 ? siblings : subjects.flatMap(({ inputJson }) => argumentNames(inputJson));
+      const meant = closest(name, known);
+      const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
+      return [`no tool of this rule takes ${access} ${where}${hint}`];
     }
     const without = guarded ? undefined : subjects.find(({ inputJson }) => !isAlwaysThere(inputJson, path));
-    if (!siblings || !without) return [];
-    const access = `args.${path.join('.')}`;
+    if (!without) return [];
     return [
-      `${access}${where} may be absent in a call of '${without.name}'; write has(${access}) && … before it`,
+      `${access} ${where} may be absent in a call of '${without.name}'; write has(${access}) && … before it`,
     ];
   });
-  if (problems.length > 0) return [...new Set(problems)];
-  const result = parsed.check();
-  if (!result.valid) return [describeFault(result.error, expression)];
+  return [...new Set(problems)];
+}
+
+function checkTypes(environment: Environment, expression: string): string | undefined {
+  const result = environment.check(expression);
+  if (!result.valid) return describeFault(result.error, expression);
   const kind = String(result.type);
-  return kind === 'bool' || kind === 'dyn'
-    ? []
-    : [`the condition must be true or false, but it is of type ${kind}`];
+  if (kind === 'bool' || kind === 'dyn') return undefined;
+  return `the condition must be true or false, but it is of type ${kind}`;
 }
 
 interface CelFault {
