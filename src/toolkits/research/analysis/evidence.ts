@@ -78,14 +78,15 @@ function typicalStems(
 ): Map<string, number> {
   if (own.length === 0) return new Map();
   const counts = countIn(own);
-  const others = total - own.length;
+  // While hardly anything else is coded, a handful of unseen codings without these words stands for it.
+  const others = Math.max(5, total - own.length);
   const found: [string, number][] = [];
   for (const [stem, count] of counts) {
     // A word seen once in many codings is chance; in one or two codings it is all there is.
     if (count < 2 && own.length > 3) continue;
     const elsewhere = (everywhere.get(stem) ?? 0) - count;
     const odds = Math.log((count + 0.5) / (own.length + 1)) - Math.log((elsewhere + 0.5) / (others + 1));
-    const spread = Math.log(1 + count) / Math.log(1 + own.length);
+    const spread = Math.log(1 + count) / Math.log(2 + own.length);
     if (odds > 0.5) found.push([stem, odds * Math.max(0.4, spread)]);
   }
   return new Map(found.sort((a, b) => b[1] - a[1]).slice(0, TYPICAL_WORDS));

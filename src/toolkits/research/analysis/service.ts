@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ToolFault } from '../../../contract/faults.ts';
 import { publicMemo } from '../lib/memo.ts';
+import { noCode, noSource, noText } from '../project/checks.ts';
 import type { ProjectReader, SourceText } from '../project/types.ts';
 import type { Span } from '../statistics/spans.ts';
 import { CodeReader } from './code-reader.ts';
@@ -26,12 +26,24 @@ export interface AnalysisOptions {
   readonly folder: string;
   /** Left out: words only. */
   readonly embedder?: Embedder;
-  readonly refiner?: SuggestionRefiner;
 }
 
 export interface CallOptions extends Omit<SuggestOptions, 'vectors'>, PatientOptions {
-  /** Sources whose text may be used and shown. */
-  readonly mayRead?: (sourceId: number) => boolean;
+  /** The project as the caller may see it; nothing outside of it is used or shown. Left out: all of it. */
+  readonly view?: ProjectReader;
+  /** Sees what it is handed; names must be masked in there where they are masked for the caller. */
+  readonly refiner?: SuggestionRefiner;
+}
+
+export interface DuplicateCall extends PatientOptions {
+  readonly view?: ProjectReader;
+  readonly withUsage?: boolean;
+  readonly includeOpposites?: boolean;
+}
+
+export interface Duplicates {
+  readonly candidates: readonly (DuplicateCandidate & { readonly usage?: SharedUse })[];
+  readonly provenance: Provenance;
 }
 
 /** Everything the tools ask of an open project: one object that owns the index files. */
@@ -41,12 +53,10 @@ export class ProjectAnalysis {
   readonly #cache: FileVectorCache | undefined;
   readonly #vectors: Vectors | undefined;
   readonly #semantic: SemanticIndex | undefined;
-  readonly #refiner: SuggestionRefiner | undefined;
 
-  constructor({ project, folder, embedder, refiner }: AnalysisOptions) {
+  constructor({ project, folder, embedder }: AnalysisOptions) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#project = project;
-    this.#refiner = refiner;
     this.#index = new FileTextIndex(join(folder, 'text.sqlite'), project);
     if (!embedder) return;
     this.#cache = new FileVectorCache(join(folder, 'vectors.sqlite'));
@@ -59,28 +69,24 @@ export class ProjectAnalysis {
     codeId?: number,
     options: CallOptions & { readonly limit?: number } = {},
   ): Promise<SimilarContent> {
-    const code = codeId === undefined ? undefined : this.#code(codeId);
-    const { mayRead, limit, signal } = options;
-    const allowed = mayRead
-      ? this.#project
-          .sources()
-          .map(({ id }) => id)
-          .filter(mayRead)
-      : undefined;
-    return findSimilarContent(this.#project, this.#index, searchText, {
+    const { view, limit, signal } = options;
+    const project = view ?? this.#project;
+    const code = codeId === undefined ? undefined : codeOf(project, codeId);
+    return findSimilarContent(project, this.#index, searchText, {
       ...(limit === undefined ? {} : { limit }),
       ...(signal ? { signal } : {}),
-      ...(allowed ? { sourceIds: allowed } : {}),
+      ...(view ? { sourceIds: view.sources().map(({ id }) => id) } : {}),
       ...(code ? { context: `${code.name} ${publicMemo(code.memo)}` } : {}),
       ...(this.#vectors && this.#semantic ? { vectors: this.#vectors, semantic: this.#semantic } : {}),
     });
   }
 
   async suggestCodesForRange(sourceId: number, range: Span, options: CallOptions = {}): Promise<Suggestions> {
-    const text = this.#text(sourceId);
-    const reader = await this.#reader(options);
+    const project = options.view ?? this.#project;
+    const text = textOf(project, sourceId);
+    const reader = await this.#reader(project, options);
     const found = await suggestCodesForRange(reader, sourceId, text, range, this.#withVectors(options));
-    return this.#refined(found, 0, options);
+    return this.#refined(project, found, 0, options);
   }
 
   async autoSuggestCodes(
@@ -88,67 +94,55 @@ export class ProjectAnalysis {
     minConfidence: number,
     options: CallOptions = {},
   ): Promise<Suggestions> {
-    const text = this.#text(sourceId);
-    const { ranges } = uncodedText(text, this.#project.codings({ sourceId }));
-    const reader = await this.#reader(options);
-    const found = await autoSuggestCodes(
-      reader,
-      sourceId,
-      text,
-      ranges,
-      minConfidence,
-      this.#withVectors(options),
-    );
-    return this.#refined(found, minConfidence, options);
+    const project = options.view ?? this.#project;
+    const text = textOf(project, sourceId);
+    const { ranges } = uncodedText(text, project.codings({ sourceId }));
+    const reader = await this.#reader(project, options);
+    const suggest = this.#withVectors(options);
+    const found = await autoSuggestCodes(reader, sourceId, text, ranges, minConfidence, suggest);
+    return this.#refined(project, found, minConfidence, options);
   }
 
-  async detectDuplicateCodes(
-    threshold: number,
-    options: PatientOptions & { readonly withUsage?: boolean; readonly includeOpposites?: boolean } = {},
-  ): Promise<{
-    candidates: (DuplicateCandidate & { readonly usage?: SharedUse })[];
-    provenance: Provenance;
-  }> {
-    const codes = this.#project.codes().map(({ id, name, memo }) => ({ id, name, memo: publicMemo(memo) }));
-    const found = await detectDuplicateCodes(codes, {
+  async detectDuplicateCodes(threshold: number, options: DuplicateCall = {}): Promise<Duplicates> {
+    const project = options.view ?? this.#project;
+    const found = await detectDuplicateCodes(publicCodes(project), {
       ...options,
       threshold,
       ...(this.#vectors ? { vectors: this.#vectors } : {}),
     });
     if (!options.withUsage) return found;
-    const uses = (codeId: number) => this.#project.codings({ codeId });
-    return {
-      ...found,
-      candidates: found.candidates.map((pair) => ({
-        ...pair,
-        usage: sharedUse(uses(pair.a.id), uses(pair.b.id)),
-      })),
-    };
+    const uses = (codeId: number) => project.codings({ codeId });
+    const candidates = found.candidates.map((pair) => ({
+      ...pair,
+      usage: sharedUse(uses(pair.a.id), uses(pair.b.id)),
+    }));
+    return { ...found, candidates };
   }
 
-  uncodedText(sourceId: number): UncodedText {
-    return uncodedText(this.#text(sourceId), this.#project.codings({ sourceId }));
+  uncodedText(sourceId: number, view: ProjectReader = this.#project): UncodedText {
+    return uncodedText(textOf(view, sourceId), view.codings({ sourceId }));
   }
 
   /** What recurs in the uncoded text and has no code of its own. */
   async contentPatterns(
     sourceId: number,
-    options: { readonly signal?: AbortSignal } = {},
+    { view = this.#project, signal }: Pick<CallOptions, 'view' | 'signal'> = {},
   ): Promise<ContentPattern[]> {
-    await this.#index.update(options.signal ? { signal: options.signal } : {});
-    return contentPatterns(this.#text(sourceId), this.uncodedText(sourceId).ranges, {
-      codeNames: this.#project.codes().map(({ name }) => name),
+    await this.#index.update(signal ? { signal } : {});
+    return contentPatterns(textOf(view, sourceId), this.uncodedText(sourceId, view).ranges, {
+      codeNames: view.codes().map(({ name }) => name),
       frequencies: (stems) => this.#index.frequencies(stems),
     });
   }
 
   /** Brings the index up to date and, with a sentence model, reads the given sources for searching by meaning. */
   async prepare(sourceIds: readonly number[], options: UpdateOptions = {}): Promise<void> {
-    await this.#index.update(options);
+    const { signal, progress, verify } = options;
+    await this.#index.update({ ...(signal ? { signal } : {}), ...(verify ? { verify } : {}) });
     for (const [done, id] of sourceIds.entries()) {
       const text = this.#project.text(id);
-      if (text) await this.#semantic?.prepare(id, text, options.signal ? { signal: options.signal } : {});
-      options.progress?.(done + 1, sourceIds.length);
+      if (text) await this.#semantic?.prepare(id, text, signal ? { signal } : {});
+      progress?.(done + 1, sourceIds.length);
     }
   }
 
@@ -158,32 +152,35 @@ export class ProjectAnalysis {
     this.#semantic?.close();
   }
 
-  #reader(options: CallOptions): Promise<CodeReader> {
-    return CodeReader.read(codesOfProject(this.#project, options.mayRead), this.#vectors, options);
+  #reader(project: ProjectReader, options: CallOptions): Promise<CodeReader> {
+    return CodeReader.read(codesOfProject(project), this.#vectors, options);
   }
 
   #withVectors(options: CallOptions): SuggestOptions {
     return { ...options, ...(this.#vectors ? { vectors: this.#vectors } : {}) };
   }
 
-  async #refined(found: Suggestions, minConfidence: number, { signal }: CallOptions): Promise<Suggestions> {
-    if (!this.#refiner) return found;
-    const codes = this.#project.codes().map(({ id, name, memo }) => ({ id, name, memo: publicMemo(memo) }));
-    return refineSuggestions(found, codes, this.#refiner, minConfidence, signal);
+  async #refined(
+    project: ProjectReader,
+    found: Suggestions,
+    minConfidence: number,
+    { signal, refiner }: CallOptions,
+  ): Promise<Suggestions> {
+    return refiner ? refineSuggestions(found, publicCodes(project), refiner, minConfidence, signal) : found;
   }
+}
 
-  #code(id: number) {
-    const code = this.#project.code(id);
-    if (!code) throw new ToolFault('code_not_found', `There is no code ${id}.`, { detail: { code_id: id } });
-    return code;
-  }
+const publicCodes = (project: ProjectReader) =>
+  project.codes().map(({ id, name, memo }) => ({ id, name, memo: publicMemo(memo) }));
 
-  #text(sourceId: number): SourceText {
-    const text = this.#project.text(sourceId);
-    if (!text)
-      throw new ToolFault('source_not_found', `There is no source ${sourceId} with text.`, {
-        detail: { source_id: sourceId },
-      });
-    return text;
-  }
+function codeOf(project: ProjectReader, id: number) {
+  const code = project.code(id);
+  if (!code) throw noCode(id);
+  return code;
+}
+
+function textOf(project: ProjectReader, sourceId: number): SourceText {
+  const text = project.text(sourceId);
+  if (!text) throw project.source(sourceId) ? noText(sourceId) : noSource(sourceId);
+  return text;
 }
