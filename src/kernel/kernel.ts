@@ -38,6 +38,7 @@ export interface Kernel {
   /** The only way to run a tool. */
   readonly invoke: Invoke;
   readonly approvals: ApprovalsPort;
+  readonly queue: ApprovalQueue;
   readonly telemetry: TelemetryPort;
   readonly artifacts: ArtifactsPort & ArtifactStore;
   readonly leases: LeasePort;
@@ -87,6 +88,7 @@ export function createKernel(options: KernelOptions): Kernel {
   return {
     invoke,
     approvals,
+    queue,
     artifacts,
     database,
     note,

@@ -1,0 +1,218 @@
+import { readFileSync } from 'node:fs';
+import type { JsonObject } from '../../contract/json.ts';
+import type { Outcome } from '../../contract/outcome.ts';
+import type { Approval, ApprovalState } from '../../contract/ports.ts';
+import { APPROVAL_STATES } from '../../contract/ports.ts';
+import { principalName } from '../../contract/principal.ts';
+import { outcomeData } from '../../kernel/evidence.ts';
+import { CliError, type GlobalOptions, withApp } from '../context.ts';
+import { print, printJson, table } from '../output.ts';
+import { age, parseArgs } from '../text.ts';
+
+export function listApprovals(
+  global: GlobalOptions,
+  options: { state?: string; limit?: string; toolkit?: string },
+): Promise<void> {
+  return withApp(global, async ({ kernel, now }) => {
+    const states = parseStates(options.state);
+    const limit = Number(options.limit ?? 50);
+    const rows = await kernel.approvals.list({ states, limit, toolkit: options.toolkit, order: 'oldest' });
+    if (global.json) return printJson(rows.map(asJson));
+    if (rows.length === 0)
+      return print(states.includes('pending') ? 'Nothing is waiting for you.' : 'Nothing found.');
+    const cells = rows.map((one) => [
+      String(one.id),
+      one.state,
+      age(one.createdAt, now()),
+      principalName(one.requester),
+      one.tool,
+      one.summary,
+    ]);
+    print(table(['ID', 'STATE', 'AGE', 'ASKED BY', 'TOOL', 'WHAT WILL HAPPEN'], cells, 70));
+    if (states.includes('pending'))
+      print('\nLook: countersign approvals show ID   Decide: countersign approvals approve|reject|edit ID');
+  });
+}
+
+export function showApproval(global: GlobalOptions, id: string): Promise<void> {
+  return withApp(global, async ({ kernel, database }) => {
+    const approval = await kernel.approvals.get(id);
+    if (!approval) throw new CliError(`There is no approval ${id}.`);
+    const edits = await database.db
+      .selectFrom('approval_edits')
+      .selectAll()
+      .where('approval_id', '=', approval.id)
+      .orderBy('edited_at')
+      .execute();
+    if (global.json) return printJson({ ...asJson(approval), edits });
+    print(describe(approval));
+    for (const edit of edits)
+      print(`Edited ${edit.edited_at} by ${edit.editor}: ${edit.old_args} → ${edit.new_args}`);
+  });
+}
+
+export function approve(
+  global: GlobalOptions,
+  ids: readonly string[],
+  options: { all?: boolean; note?: string },
+): Promise<void> {
+  return withApp(global, async ({ kernel, person }) => {
+    const wanted = options.all
+      ? (await kernel.approvals.list({ states: ['pending'], order: 'oldest', limit: 500 })).map(({ id }) =>
+          String(id),
+        )
+      : ids;
+    if (wanted.length === 0)
+      throw new CliError(
+        options.all ? 'Nothing is waiting.' : 'Say which: countersign approvals approve ID',
+        options.all ? 1 : 2,
+      );
+    let failed = 0;
+    const results: JsonObject[] = [];
+    for (const id of wanted) {
+      try {
+        const { approval, outcome } = await kernel.approvals.approve(id, person, { note: options.note });
+        if (outcome && outcome.status !== 'ok') failed += 1;
+        results.push({
+          id: approval.id,
+          state: approval.state,
+          outcome: outcome ? outcomeData(outcome) : null,
+        });
+        if (!global.json) print(`${approval.id}: ${tellOutcome(approval, outcome)}`);
+      } catch (error) {
+        if (wanted.length === 1) throw error;
+        failed += 1;
+        const message = error instanceof Error ? error.message : String(error);
+        results.push({ id, error: message });
+        if (!global.json) print(`${id}: ${message}`);
+      }
+    }
+    if (global.json) printJson(results);
+    if (failed > 0) process.exitCode = 1;
+  });
+}
+
+export function reject(
+  global: GlobalOptions,
+  id: string,
+  options: { reason?: string; feedback?: string },
+): Promise<void> {
+  return withApp(global, async ({ kernel, person }) => {
+    const approval = await kernel.approvals.reject(id, person, options);
+    if (global.json) printJson(asJson(approval));
+    else print(`${approval.id}: rejected. ${approval.tool} was not run.`);
+  });
+}
+
+export function editApproval(
+  global: GlobalOptions,
+  id: string,
+  options: { args?: string; file?: string },
+): Promise<void> {
+  return withApp(global, async ({ kernel, person }) => {
+    const text =
+      options.file === undefined
+        ? options.args
+        : readFileSync(options.file === '-' ? 0 : options.file, 'utf8');
+    if (text === undefined) throw new CliError('Give the new arguments: --args JSON or --file FILE.', 2);
+    const approval = await kernel.approvals.edit(id, person, parseArgs(text));
+    if (global.json) printJson(asJson(approval));
+    else
+      print(
+        `${approval.id}: edited. ${approval.summary}\nApprove it with: countersign approvals approve ${approval.id}`,
+      );
+  });
+}
+
+/** A person may ask for a permit on an agent's behalf; the agent is its requester, the person decides. */
+export function permit(
+  global: GlobalOptions,
+  tool: string,
+  options: { args: string; for: string; reason?: string },
+): Promise<void> {
+  return withApp(global, async ({ kernel, person }) => {
+    const requester = { kind: 'agent' as const, id: options.for };
+    const { id } = await kernel.approvals.propose({
+      tool,
+      args: parseArgs(options.args),
+      requester,
+      reason: options.reason ?? `Given by ${principalName(person)}`,
+      context: { created_by: principalName(person) },
+      kind: 'permit',
+    });
+    const { approval } = await kernel.approvals.approve(id, person);
+    if (global.json) printJson(asJson(approval));
+    else
+      print(
+        `Permit ${approval.id} (${approval.uuid}) for agent ${options.for}: ${approval.summary}\nIt works once, until ${approval.expiresAt?.toISOString() ?? 'used'}.`,
+      );
+  });
+}
+
+export function settle(
+  global: GlobalOptions,
+  callId: string,
+  options: { happened?: boolean; notHappened?: boolean },
+): Promise<void> {
+  return withApp(global, async ({ kernel, person }) => {
+    if (options.happened === options.notHappened)
+      throw new CliError('Say which: --happened or --not-happened.', 2);
+    const done = await kernel.settle(callId, options.happened === true, person);
+    if (!done) throw new CliError(`Call ${callId} is not waiting to be settled.`);
+    print(`Settled: the change ${options.happened ? 'happened' : 'did not happen'}.`);
+  });
+}
+
+function parseStates(text: string | undefined): ApprovalState[] {
+  if (text === undefined) return ['pending'];
+  if (text === 'all') return [...APPROVAL_STATES];
+  return text.split(',').map((one) => {
+    const state = APPROVAL_STATES.find((known) => known === one.trim());
+    if (!state)
+      throw new CliError(`There is no state "${one}"; known: ${APPROVAL_STATES.join(', ')}, all.`, 2);
+    return state;
+  });
+}
+
+function tellOutcome(approval: Approval, outcome: Outcome | undefined): string {
+  if (!outcome)
+    return `approved. The call may now be made once, until ${approval.expiresAt?.toISOString() ?? 'used'}.`;
+  if (outcome.status === 'ok') return `done. ${JSON.stringify(outcome.data).slice(0, 300)}`;
+  if (outcome.status === 'dry_run')
+    return 'not run: dry runs are on (mcp_policy.dry_run_mutations). It waits again.';
+  if ('fault' in outcome)
+    return `${outcome.status}: ${outcome.fault.message}${approval.state === 'pending' ? ' It waits again.' : ''}`;
+  return outcome.status;
+}
+
+function describe(one: Approval): string {
+  const lines = [
+    `Approval ${one.id}  ${one.uuid}`,
+    `State       ${one.state}${one.kind === 'permit' ? ' (permit: lets one exact call through)' : ''}`,
+    `What        ${one.summary}`,
+    `Tool        ${one.tool} (${one.toolkit}, ${one.effect})`,
+    `Asked by    ${principalName(one.requester)}${one.requester.label ? ` (${one.requester.label})` : ''}`,
+    `Why         ${one.reason}`,
+    `Rule        ${one.rule}`,
+    `Asked at    ${one.createdAt.toISOString()}`,
+    `Expires     ${one.expiresAt?.toISOString() ?? 'never'}`,
+  ];
+  for (const risk of one.risks) lines.push(`Risk        ${risk}`);
+  if (one.decidedBy)
+    lines.push(`Decided by  ${principalName(one.decidedBy)} at ${one.decidedAt?.toISOString()}`);
+  if (one.decisionReason) lines.push(`Reason      ${one.decisionReason}`);
+  if (one.feedback) lines.push(`Feedback    ${one.feedback}`);
+  lines.push('', 'Arguments', JSON.stringify(one.args, null, 2));
+  if (one.outcome !== undefined) lines.push('', 'What it gave', JSON.stringify(one.outcome, null, 2));
+  return lines.join('\n');
+}
+
+function asJson(one: Approval): JsonObject {
+  return JSON.parse(
+    JSON.stringify({
+      ...one,
+      requester: principalName(one.requester),
+      decidedBy: one.decidedBy && principalName(one.decidedBy),
+    }),
+  ) as JsonObject;
+}

@@ -1,0 +1,44 @@
+import { closest } from '../../lib/closest.ts';
+import { dialects } from '../../render/dialects/index.ts';
+import { CliError, type GlobalOptions, withApp } from '../context.ts';
+import { complain, print } from '../output.ts';
+import { parseArgs } from '../text.ts';
+
+interface CallOptions {
+  readonly args?: string;
+  readonly idempotencyKey?: string;
+}
+
+/** Calls one tool as the person at the terminal, through the same pipeline as any agent. */
+export function callTool(global: GlobalOptions, name: string, options: CallOptions): Promise<void> {
+  return withApp(global, async (app) => {
+    const bound = await app.inventory.resolve(name);
+    if (!bound) {
+      const names = app.inventory.catalogue.map((entry) => entry.name);
+      const meant = closest(name, names);
+      throw new CliError(
+        `There is no tool ${name}.${meant ? ` Did you mean ${meant}?` : ''} \`countersign mcp manifest\` lists them.`,
+        2,
+      );
+    }
+    const cancel = new AbortController();
+    process.once('SIGINT', () => cancel.abort());
+    const result = await app.kernel.invoke({
+      bound,
+      args: options.args === undefined ? {} : parseArgs(options.args),
+      principal: app.person,
+      transport: 'cli',
+      client: 'countersign-cli',
+      signal: cancel.signal,
+      idempotencyKey: options.idempotencyKey,
+      onProgress: ({ message, done, total }) => complain(total ? `${message} (${done}/${total})` : message),
+    });
+    const { dialect } = bound.toolkit;
+    const modes = { mode: app.config.mode, approvalMode: app.config.approvalMode };
+    print(JSON.stringify(dialects[dialect].body({ tool: bound.tool, dialect, ...result }, modes), null, 2));
+    const { outcome } = result;
+    if (outcome.status === 'routed')
+      complain(`It waits for approval: countersign approvals approve ${outcome.approvalId}`);
+    if (dialects[dialect].isError(outcome)) process.exitCode = 1;
+  });
+}

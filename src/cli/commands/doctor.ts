@@ -1,0 +1,210 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import type { App } from '../../app.ts';
+import { openApp } from '../../app.ts';
+import { VERSION } from '../../lib/version.ts';
+import { createServed } from '../../serving.ts';
+import type { GlobalOptions } from '../context.ts';
+import { print, printJson } from '../output.ts';
+
+interface Finding {
+  readonly check: string;
+  readonly status: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+  readonly fix?: string;
+}
+
+const MIN_NODE = [20, 19] as const;
+
+/** Tries everything a session needs, and says for each fault what to do. Exit code 1 when something is broken. */
+export async function doctor(global: GlobalOptions): Promise<void> {
+  const findings: Finding[] = [checkNode()];
+  let app: App | undefined;
+  try {
+    app = await openApp({ configPath: global.config, env: process.env, flags: { 'log.level': 'silent' } });
+    findings.push({
+      check: 'configuration',
+      status: 'ok',
+      detail: existsSync(app.config.path) ? app.config.path : `defaults (no ${app.config.path})`,
+    });
+    findings.push(...(await checkApp(app)));
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    findings.push({
+      check: 'start',
+      status: 'fail',
+      detail,
+      fix: 'Mend what the message names, then run doctor again.',
+    });
+  } finally {
+    await app?.close();
+  }
+  if (findings.some(({ status }) => status === 'fail')) process.exitCode = 1;
+  if (global.json) return printJson({ version: VERSION, findings });
+  const sign = { ok: '✓', warn: '!', fail: '✗' } as const;
+  for (const { check, status, detail, fix } of findings) {
+    print(`${sign[status]} ${check.padEnd(14)} ${detail}`);
+    if (fix) print(`  ${''.padEnd(14)} → ${fix}`);
+  }
+}
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const ok = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
+  return {
+    check: 'node',
+    status: ok ? 'ok' : 'fail',
+    detail: process.version,
+    ...(ok ? {} : { fix: `Install Node ${MIN_NODE.join('.')} or newer.` }),
+  };
+}
+
+async function checkApp(app: App): Promise<Finding[]> {
+  return [
+    await checkStore(app),
+    checkPermissions(app),
+    await checkClock(app),
+    await checkHandshake(app),
+    await checkPort(app),
+    await checkUnsettled(app),
+  ];
+}
+
+async function checkStore({ database, ports }: App): Promise<Finding> {
+  const health = await ports.health.check();
+  if (health.status !== 'ok')
+    return {
+      check: 'store',
+      status: 'fail',
+      detail: JSON.stringify(health.database),
+      fix: 'Check [storage] url and the disk.',
+    };
+  return {
+    check: 'store',
+    status: 'ok',
+    detail: `${database.engine}, ${health.evidence_entries} log entries`,
+  };
+}
+
+function checkPermissions({ config, database }: App): Finding {
+  const check = 'permissions';
+  const files = [
+    config.path,
+    ...(database.engine === 'sqlite' ? [config.storageUrl] : []),
+    join(config.dataDir, 'audit-key.pem'),
+  ];
+  const open = files.filter((file) => existsSync(file) && (statSync(file).mode & 0o077) !== 0);
+  if (open.length > 0 && process.platform !== 'win32') {
+    return {
+      check,
+      status: 'warn',
+      detail: `others can read ${open.join(', ')}`,
+      fix: `chmod 600 ${open.join(' ')}`,
+    };
+  }
+  try {
+    accessSync(config.dataDir, constants.W_OK);
+    return { check, status: 'ok', detail: `${config.dataDir} is writable and private` };
+  } catch {
+    return {
+      check,
+      status: 'fail',
+      detail: `${config.dataDir} is not writable`,
+      fix: 'Set COUNTERSIGN_HOME to a folder you own.',
+    };
+  }
+}
+
+/** A clock that stands before the newest evidence was set back; limits and expiry would go wrong. */
+async function checkClock({ database, now }: App): Promise<Finding> {
+  const last = await database.db
+    .selectFrom('audit_log')
+    .select('at')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (last && last.at > new Date(now().getTime() + 60_000).toISOString()) {
+    return {
+      check: 'clock',
+      status: 'warn',
+      detail: `the newest log entry (${last.at}) is in the future`,
+      fix: 'Set the clock of this machine.',
+    };
+  }
+  return { check: 'clock', status: 'ok', detail: now().toISOString() };
+}
+
+/** A real handshake, listing and call over a real socket. */
+async function checkHandshake(app: App): Promise<Finding> {
+  const check = 'MCP';
+  try {
+    const { serveOnHttp } = await import('../../transports/http.ts');
+    const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+    const { toolkits, profile } = app.config;
+    const served = await createServed(app, { toolkits, profile, discovery: false });
+    const listening = await serveOnHttp(served, { host: '127.0.0.1', port: 0 });
+    const started = performance.now();
+    const client = new Client({ name: 'countersign-doctor', version: VERSION });
+    try {
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${listening.port}/mcp`)),
+      );
+      const { tools } = await client.listTools();
+      return {
+        check,
+        status: 'ok',
+        detail: `handshake and ${tools.length} tools in ${Math.round(performance.now() - started)} ms`,
+      };
+    } finally {
+      await client.close();
+      await listening.close();
+    }
+  } catch (error) {
+    return {
+      check,
+      status: 'fail',
+      detail: error instanceof Error ? error.message : String(error),
+      fix: 'Run with --verbose and report it.',
+    };
+  }
+}
+
+async function checkPort({ config }: App): Promise<Finding> {
+  const { host, port } = config.server;
+  const free = await new Promise<boolean>((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, host, () => probe.close(() => resolve(true)));
+  });
+  if (free) return { check: 'port', status: 'ok', detail: `${host}:${port} is free for \`countersign up\`` };
+  const ours = await fetch(`http://${host}:${port}/`, {
+    signal: AbortSignal.timeout(1000),
+    headers: { accept: 'application/json' },
+  })
+    .then((response) => response.json())
+    .then(
+      (info: unknown) =>
+        typeof info === 'object' && info !== null && 'name' in info && info.name === 'countersign',
+    )
+    .catch(() => false);
+  if (ours) return { check: 'port', status: 'ok', detail: `countersign up answers on ${host}:${port}` };
+  return {
+    check: 'port',
+    status: 'warn',
+    detail: `${host}:${port} is used by another program`,
+    fix: 'Set [server] port, or stop the other program.',
+  };
+}
+
+async function checkUnsettled({ kernel }: App): Promise<Finding> {
+  const { open } = await kernel.recover();
+  if (open === 0) return { check: 'unsettled', status: 'ok', detail: 'every change has a known outcome' };
+  return {
+    check: 'unsettled',
+    status: 'warn',
+    detail: `${open} changes may or may not have happened`,
+    fix: '`countersign status` lists them.',
+  };
+}

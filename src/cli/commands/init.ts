@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { CliError, type GlobalOptions } from '../context.ts';
+import { print } from '../output.ts';
+
+interface InitOptions {
+  readonly yes?: boolean;
+  readonly force?: boolean;
+}
+
+const CONFIG = (
+  mode: string,
+): string => `# Countersign. Every setting and its default: docs/reference/configuration.md
+
+# autopilot, or composer: every change of toolkit x waits for you.
+mode = "${mode}"
+
+# Toolkits offered to agents.
+toolkits = ["x", "dev", "research", "assistant"]
+
+[mcp_policy]
+# Ready-made rules: posts, messages and everything destructive wait for you.
+template = "safe_default"
+max_mutations_per_hour = 20
+# Start with true to see what agents would do without doing it.
+dry_run_mutations = false
+`;
+
+/** Writes a first configuration and shows how to connect a client. Asks one question, none with --yes. */
+export async function init(global: GlobalOptions, options: InitOptions): Promise<void> {
+  const home = resolve(process.env.COUNTERSIGN_HOME || join(homedir(), '.countersign'));
+  const path = resolve(global.config ?? join(home, 'config.toml'));
+  if (existsSync(path) && !options.force) {
+    print(`Keeping the configuration at ${path} (--force writes a new one).`);
+  } else {
+    const mode = options.yes ? 'autopilot' : await askMode();
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, CONFIG(mode), { mode: 0o600 });
+    print(`Configuration written to ${path}`);
+  }
+  print(clientHelp(global.config ? ['-c', path] : []));
+}
+
+async function askMode(): Promise<string> {
+  if (!process.stdin.isTTY)
+    throw new CliError('There is no terminal to ask on; run `countersign init --yes`.', 2);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await lines.question(
+      'Should every change on X wait for your approval, whatever the rules say? [y/N] ',
+    );
+    return /^y(es)?$/i.test(answer.trim()) ? 'composer' : 'autopilot';
+  } finally {
+    lines.close();
+  }
+}
+
+/** How to connect the common clients, ready to paste. */
+export function clientHelp(configArgs: readonly string[]): string {
+  const args = ['-y', 'countersign', ...configArgs, 'mcp', 'serve'];
+  const server = { command: 'npx', args };
+  const show = (value: unknown): string => JSON.stringify(value, null, 2);
+  const toml = `[mcp_servers.countersign]\ncommand = "npx"\nargs = ${JSON.stringify(args)}`;
+  return `
+Connect your agent:
+
+Claude Code
+  claude mcp add countersign -- npx ${args.join(' ')}
+
+Cursor (.cursor/mcp.json) and other clients with mcpServers
+${show({ mcpServers: { countersign: server } })}
+
+VS Code (.vscode/mcp.json)
+${show({ servers: { countersign: { type: 'stdio', ...server } } })}
+
+Codex (~/.codex/config.toml)
+${toml}
+
+Then start the inbox with \`countersign up\`, and sign in with \`countersign open\`.`;
+}

@@ -1,0 +1,17 @@
+import { type GlobalOptions, withApp } from '../context.ts';
+import { print } from '../output.ts';
+
+/** Refuses every change at once, for every process on this store, until resumed. */
+export function setPaused(global: GlobalOptions, paused: boolean): Promise<void> {
+  return withApp(global, async ({ kernel, person }) => {
+    const before = await kernel.isPaused();
+    await kernel.setPaused(paused, person);
+    if (paused)
+      print(
+        before
+          ? 'Already paused: every change is refused.'
+          : 'Paused: every change is refused until `countersign resume`.',
+      );
+    else print(before ? 'Resumed: changes are judged by policy again.' : 'Nothing was paused.');
+  });
+}

@@ -1,0 +1,35 @@
+import type { JsonObject } from '../contract/json.ts';
+import { CliError } from './context.ts';
+
+/** How long ago, in the largest unit that says something. */
+export function age(from: Date, now: Date): string {
+  const seconds = Math.max(0, Math.round((now.getTime() - from.getTime()) / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** Arguments typed by a person as JSON. */
+export function parseArgs(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new CliError(
+      `The arguments are not JSON (${error instanceof Error ? error.message : ''}). Example: --args '{"text":"Hello"}'`,
+      2,
+    );
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new CliError('The arguments must be a JSON object.', 2);
+  return value as JsonObject;
+}
+
+/** `7d`, `24h`, `30m` or a number of days, as a point in time. */
+export function since(text: string, now: Date): Date {
+  const match = /^(\d+)\s*([mhd]?)$/.exec(text);
+  if (!match) throw new CliError(`"${text}" is not a time span; use 30m, 24h or 7d.`, 2);
+  const unit = { m: 60_000, h: 3_600_000, d: 86_400_000, '': 86_400_000 }[match[2] as 'm' | 'h' | 'd' | ''];
+  return new Date(now.getTime() - Number(match[1]) * unit);
+}
