@@ -5,7 +5,7 @@ import { speakerTurns } from './speakers.ts';
 /** Longer stretches without a full stop (raw speech recognition) are cut at a clause or a space. */
 const LONGEST = 320;
 /** "Yes." alone is no unit of meaning; it goes with what follows in the same turn. */
-const SHORTEST = 25;
+const SHORTEST = 16;
 
 export interface Segment {
   readonly start: number;
