@@ -196,7 +196,8 @@ async function openProcess(
 /** The data of a call that must have succeeded. */
 export function dataOf(outcome: Outcome): JsonObject {
   if (outcome.status !== 'ok') {
-    const said = 'fault' in outcome ? `${outcome.fault.code}: ${outcome.fault.message}` : JSON.stringify(outcome);
+    const said =
+      'fault' in outcome ? `${outcome.fault.code}: ${outcome.fault.message}` : JSON.stringify(outcome);
     throw new Error(`The call was ${outcome.status}: ${said}`);
   }
   return outcome.data as JsonValue as JsonObject;

@@ -1,6 +1,8 @@
 import type { JsonValue } from '../../../contract/json.ts';
 import type { Outcome } from '../../../contract/outcome.ts';
+import { principalName } from '../../../contract/principal.ts';
 import { callFor } from '../lib/compose.ts';
+import { textsOf } from './agenda.ts';
 import type { Engine } from './engine.ts';
 import { perform } from './engine.ts';
 import { SCHEDULER } from './principals.ts';
@@ -51,13 +53,32 @@ async function postClaimed(engine: Engine, item: ContentRow, signal: AbortSignal
     await growth.agenda.hold(item.id, engine.holder, until, { error_code: code, error: message });
     return;
   }
-  const result = settlementOf(outcome, item, engine.now());
+  const result = (await postedBefore(engine, item, outcome)) ?? settlementOf(outcome, item, engine.now());
   await growth.agenda.settle(item.id, engine.holder, result, engine.now());
   await growth.journal.act(engine.now(), 'scheduled_post', result.state ?? 'claimed', `Item ${item.id}`, {
     content_id: item.id,
     ...(result.tweet_id ? { tweet_id: result.tweet_id } : {}),
     ...(result.error_code ? { code: result.error_code } : {}),
   });
+}
+
+/** Refused as a repetition of our own post of this very item: a daemon that died had posted it. */
+async function postedBefore(
+  { services }: Engine,
+  item: ContentRow,
+  outcome: Outcome,
+): Promise<Settled | undefined> {
+  if (!('fault' in outcome) || outcome.fault.detail?.duplicate_of === undefined) return undefined;
+  const earlier = await services.growth.posts.withText(textsOf(item).join('\n\n'));
+  const ours = earlier?.actor === principalName(SCHEDULER) && earlier.created_at >= item.created_at;
+  if (!ours || earlier.state !== 'posted') return undefined;
+  return {
+    state: 'posted',
+    tweet_id: earlier.tweet_id,
+    posted_at: earlier.posted_at,
+    error: null,
+    error_code: null,
+  };
 }
 
 type Faulty = Extract<Outcome, { fault: unknown }>;

@@ -117,14 +117,15 @@ async function postParts(
       ids.push(id);
       await threads.posted(thread.id, index, id, now());
     } catch (error) {
-      if (ids.length > index) throw partial(ids, index + 1, error);
-      throw await stopped(context, x, thread, { index, text, ids, error });
+      if (ids.length > index) throw partial(wish, ids, index, error);
+      throw await stopped(context, x, thread, { wish, index, text, ids, error });
     }
   }
   return ids;
 }
 
 interface Stop {
+  readonly wish: ThreadWish;
   readonly index: number;
   readonly text: string;
   readonly ids: string[];
@@ -140,10 +141,10 @@ async function stopped(
 ): Promise<ToolFault> {
   const { services, now } = context;
   const { threads, posts } = services.growth;
-  const { index, text, ids, error } = stop;
+  const { wish, index, text, ids, error } = stop;
   if (error instanceof ToolFault && error.effect === 'none') {
     await threads.notPosted(thread.id, index);
-    if (index > 0) return partial(ids, index, error);
+    if (index > 0) return partial(wish, ids, index, error);
     await threads.discard(thread.id);
     await posts.failed(thread.id, error.code);
     return error;
@@ -152,16 +153,23 @@ async function stopped(
   const found = await lookUp(context, x, text, ids.at(-1)).catch(() => undefined);
   if (found) {
     await threads.posted(thread.id, index, found, now());
-    return partial([...ids, found], index + 1, error);
+    return partial(wish, [...ids, found], index, error);
   }
-  return partial(ids, index, error);
+  return partial(wish, ids, index, error);
 }
 
-function partial(ids: readonly string[], failedAt: number, cause: unknown): ToolFault {
+/** `failed_at_index` is the part whose request failed, even where X turned out to have taken it. */
+function partial(
+  { tweets }: ThreadWish,
+  ids: readonly string[],
+  failedAt: number,
+  cause: unknown,
+): ToolFault {
   const fault = cause instanceof ToolFault ? cause : undefined;
+  const why = fault?.message ?? 'the call was interrupted';
   return new ToolFault(
     'thread_partial_failure',
-    `${ids.length} part${ids.length === 1 ? ' is' : 's are'} posted, part ${failedAt + 1} is not: ${fault?.message ?? 'the call was interrupted'}. Send the identical call again to go on.`,
+    `${ids.length} of ${tweets.length} parts are posted; the request for part ${failedAt + 1} failed: ${why}. Send the identical call again to go on.`,
     {
       detail: {
         posted_tweet_ids: [...ids],
