@@ -145,8 +145,9 @@ export class CommandBackend implements Backend {
       'assistant_error',
       `The command ${program} ${how}${said ? `, saying “${said}”` : ''}. What it did until then is not known here.`,
       {
-        // It acts outside of the pipeline: what it did before it failed is not known here.
-        effect: 'unknown',
+        // It acts outside of the pipeline, so that nobody here can say whether repeating is safe.
+        effect: 'partial',
+        retryable: false,
       },
     );
   }

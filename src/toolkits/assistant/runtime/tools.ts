@@ -83,8 +83,7 @@ export class ToolBench {
       };
     }
     const { name } = found.tool;
-    const outcome = await this.#kernel.invoke(name, found.args, ASSISTANT, options);
-    options.signal.throwIfAborted();
+    const outcome = await orAbort(this.#kernel.invoke(name, found.args, ASSISTANT, options), options.signal);
     const attachments =
       outcome.status === 'ok' ? (outcome.content ?? []).filter((part) => part.type !== 'text') : [];
     return { tool: name, outcome, attachments, ...tellOutcome(outcome, this.#limits.tool_result_chars) };
@@ -107,6 +106,16 @@ export class ToolBench {
     const args = input ?? {};
     return tool && { tool, args: isObject(args) ? args : undefined };
   }
+}
+
+/** A tool that does not heed the signal must not hold up a cancel; the kernel records how it ends. */
+function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
 }
 
 /** Providers take letters, digits, `_` and `-`, and at most 64 of them. */
