@@ -6,6 +6,7 @@ import { ToolFault } from './contract/faults.ts';
 import type { JsonObject } from './contract/json.ts';
 import type { KernelPorts, Log, ToolOffer } from './contract/ports.ts';
 import type { Principal } from './contract/principal.ts';
+import type { RunningSandbox } from './contract/sandbox.ts';
 import type { Toolkit, ToolkitHost } from './contract/toolkit.ts';
 import { createNotifier } from './kernel/approvals/notify.ts';
 import { CheckpointWriter } from './kernel/audit/checkpoint-writer.ts';
@@ -63,6 +64,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const now = options.now ?? (() => new Date());
   const database = await openStorage({ url: config.storageUrl });
 
+  const sandbox = createSandbox(database, now);
   let policy: Policy = unreadablePolicy('the policy was not read yet');
   const hostFor = (toolkit: Toolkit): ToolkitHost => ({
     section: (section) => config.section(section),
@@ -75,6 +77,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     kernel: ports,
     log: prefixed(log, toolkit.id),
     env,
+    sandbox: () => sandbox.start(),
     now,
   });
   const inventory = await createInventory([...toolkitEntries, ...extra], async (toolkit) => {
@@ -137,9 +140,26 @@ export async function openApp(options: AppOptions): Promise<App> {
     now,
     async close() {
       await inventory.close();
+      await sandbox.close();
       await kernel.flush();
       await checkpoints.close();
       await database.close();
+    },
+  };
+}
+
+/** The local X API: started by whoever needs it first, in this process, with its state in the store. */
+function createSandbox(database: Database, now: () => Date) {
+  let running: Promise<RunningSandbox> | undefined;
+  return {
+    start(): Promise<RunningSandbox> {
+      running ??= import('./sandbox/start.ts').then(({ startSandbox }) =>
+        startSandbox({ db: database.db as never, now }),
+      );
+      return running;
+    },
+    async close(): Promise<void> {
+      await (await running)?.close();
     },
   };
 }

@@ -144,7 +144,10 @@ export function auditCheckpoint(global: GlobalOptions): Promise<void> {
 }
 
 function write(text: string, output: string | undefined, what: string): void {
-  if (output === undefined) return print(text);
+  if (output === undefined) {
+    print(text);
+    return;
+  }
   writeFileSync(output, `${text}\n`, { mode: 0o600 });
   complain(`${what} written to ${output}. Check it anywhere with: countersign audit check ${output}`);
 }
