@@ -156,14 +156,16 @@ class RegexThread {
       const settle = (finish: () => void) => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', stop);
-        this.#worker.removeAllListeners();
+        // Only ours: a worker without any listener of its own delivers nothing any more.
+        this.#worker.off('message', answered).off('error', failed);
         finish();
       };
       const stop = () => settle(() => reject(signal?.reason));
+      const answered = (found: Range[]) => settle(() => resolve(found));
+      const failed = (error: unknown) => settle(() => reject(error));
       const timer = setTimeout(() => settle(() => reject(tooSlow(this.#limitMs))), this.#limitMs);
       signal?.addEventListener('abort', stop, { once: true });
-      this.#worker.once('message', (found: Range[]) => settle(() => resolve(found)));
-      this.#worker.once('error', (error) => settle(() => reject(error)));
+      this.#worker.on('message', answered).on('error', failed);
       this.#worker.postMessage(value);
     });
   }
