@@ -18,9 +18,9 @@ export interface StoredCheckpoint extends Checkpoint {
   readonly note: string;
 }
 
-/** Signs for one log; `prepare` makes sure the log names the key that is about to sign. */
+/** Signs for one log; `prepare` makes sure the log names the key that is about to sign, and says whether it had to. */
 export interface LogSigner extends NoteSigner {
-  prepare(trx: Transaction<Tables>, now: Date): Promise<void>;
+  prepare(trx: Transaction<Tables>, now: Date): Promise<boolean>;
 }
 
 /** C2SP tlog-checkpoint; the time is an extension line, so that it is signed too. */

@@ -1,5 +1,6 @@
 export { type ArtifactState, ArtifactStore } from './artifacts.ts';
 export { type CheckOptions, type CheckReport, checkProof } from './check.ts';
+export { checkBundle } from './check-bundle.ts';
 export { latestCheckpoint, type StoredCheckpoint, writeCheckpoint } from './checkpoint.ts';
 export { CheckpointWriter, type CheckpointWriterOptions } from './checkpoint-writer.ts';
 export {
@@ -12,6 +13,8 @@ export {
   type PreparedEntry,
   prepareEntry,
 } from './entry.ts';
+export { type Erasure, type ErasureContext, type ErasureScope, erasePayloads } from './erase.ts';
+export { type Bundle, type ExportContext, exportRun } from './export.ts';
 export { appendEntries } from './log.ts';
 export { type PayloadKind, payloadRow, type SealedPayload, sealPayload } from './payload.ts';
 export { createAuditPort } from './port.ts';

@@ -45,10 +45,10 @@ export class Signer implements LogSigner {
   }
 
   /** Before a signature, with the head locked: leaves a retired key behind, and names a new one in the log. */
-  async prepare(trx: Transaction<Tables>, now: Date): Promise<void> {
+  async prepare(trx: Transaction<Tables>, now: Date): Promise<boolean> {
     await this.#adoptSuccessor(trx);
     const known = await setting(trx, keySetting(this.#key));
-    if (known?.startsWith('active')) return;
+    if (known?.startsWith('active')) return false;
     if (known?.startsWith('retired')) {
       throw new Error(
         `The signing key ${this.#key.id} was retired and no newer one is in the data directory. Restore audit-key.pem from a backup, or move it away to start with a new key.`,
@@ -59,6 +59,7 @@ export class Signer implements LogSigner {
       .insertInto('settings')
       .values({ key: keySetting(this.#key), value: 'active' })
       .execute();
+    return true;
   }
 
   /** Makes a new key, lets the old one vouch for it in the log, and signs a last checkpoint with the old one. */
@@ -66,7 +67,8 @@ export class Signer implements LogSigner {
     const retired = this.#key;
     await this.#database.write(async (trx) => {
       await lockHead(trx, this.#database.engine);
-      await this.prepare(trx, now);
+      // Whoever is announced signs at once: verify expects a checkpoint over every announcement.
+      if (await this.prepare(trx, now)) await signHead(trx, this.#database.engine, this, now);
       const next = noteKey(this.#key.name, this.#file.createNext().publicKey);
       const endorsement = Buffer.from(this.sign(Buffer.from(endorsementText(next)))).toString('base64');
       await this.#record(trx, now, {
