@@ -27,10 +27,10 @@ const names = CATALOGUE.flatMap(({ name, policyName, aliases }) => [
 ]);
 const categories = [...new Set(CATALOGUE.map(({ category }) => category))];
 const some = <T>(values: readonly T[], max: number) =>
-  fc.option(fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: max }), {
-    nil: undefined,
-    freq: 2,
-  });
+  fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: max });
+/** Once in so many times; undefined otherwise. */
+const onceIn = <T>(times: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 1, arbitrary: value }, { weight: times - 1, arbitrary: fc.constant(undefined) });
 
 // Matchers that have tools in common: a rule that matches nothing is a mistake and would only be discarded.
 const matcher = fc.oneof(
@@ -66,10 +66,10 @@ const rule: fc.Arbitrary<PolicyRule> = fc
       priority: fc.integer({ min: 1, max: 4 }),
       enabled: fc.constantFrom(true, true, true, false),
       action: fc.constantFrom('allow', 'ask', 'dry_run', 'deny'),
-      modes: fc.constantFrom(undefined, undefined, ['autopilot'], ['composer']),
-      principals: some(['agent', 'agent:bot', 'person:*', 'system', '*'], 2),
-      schedule: fc.option(fc.constantFrom(...SCHEDULES), { nil: undefined, freq: 5 }),
-      when: fc.option(fc.constantFrom(...CONDITIONS), { nil: undefined, freq: 20 }),
+      modes: onceIn(5, some(['autopilot', 'composer'], 1)),
+      principals: onceIn(3, some(['agent', 'agent:bot', 'person:*', 'system', '*'], 2)),
+      schedule: onceIn(5, fc.constantFrom(...SCHEDULES)),
+      when: onceIn(8, fc.constantFrom(...CONDITIONS)),
     }),
   )
   .map(([matched, rest]) => policyRule.parse({ ...matched, ...rest }));
@@ -218,7 +218,10 @@ describe('any policy', { timeout: 600_000 }, () => {
 
   it('is not loosened by another deny, dry-run or ask rule, list entry, template, limit or dry run', async () => {
     const addition = fc.oneof(
-      fc.record({ rule: rule.filter(({ action }) => action !== 'allow'), at: fc.nat(6) }),
+      {
+        weight: 4,
+        arbitrary: fc.record({ rule: rule.filter(({ action }) => action !== 'allow'), at: fc.nat(6) }),
+      },
       fc.record({ blocked: fc.constantFrom(...names) }),
       fc.record({ approval: fc.constantFrom(...names) }),
       fc.record({ template: fc.constantFrom(...TEMPLATE_NAMES) }),
