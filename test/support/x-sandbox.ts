@@ -1,5 +1,8 @@
 import type { Kysely } from 'kysely';
+import type { JsonObject } from '../../src/contract/json.ts';
 import type { LeasePort, Log } from '../../src/contract/ports.ts';
+import { LOCAL_AGENT } from '../../src/contract/principal.ts';
+import type { ToolContext } from '../../src/contract/tool.ts';
 import type { SandboxTables } from '../../src/sandbox/kysely-state.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
 import { migration } from '../../src/storage/migrations/010-x-client.ts';
@@ -100,5 +103,27 @@ export async function startXWorld(
       await sandbox.close();
       if (!options.store) await store.close();
     },
+  };
+}
+
+/** What a handler is given, with what it noted kept for the test. */
+export function toolContext(
+  world: Pick<XWorld, 'api' | 'clock'>,
+): ToolContext<{ x(): Promise<XApi> }> & { readonly notes: JsonObject } {
+  const notes: JsonObject = {};
+  return {
+    services: { x: async () => world.api },
+    callId: 'call-1',
+    principal: LOCAL_AGENT,
+    decider: undefined,
+    approvedBy: undefined,
+    signal: new AbortController().signal,
+    now: world.clock.now,
+    progress() {},
+    artifact: () => Promise.reject(new Error('no artifacts here')),
+    note: (more) => void Object.assign(notes, more),
+    attach() {},
+    call: () => Promise.reject(new Error('no other tools here')),
+    notes,
   };
 }

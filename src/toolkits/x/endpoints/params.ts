@@ -23,7 +23,7 @@ export const self = (wire = 'id', required = true): Param =>
 /** `max_results` and `pagination_token`, with X's bounds. */
 export const paged = (min: number, max: number, token = 'pagination_token'): Params => ({
   max_results: query('max_results', 'integer', { min, max }),
-  pagination_token: query(token, 'token'),
+  pagination_token: query(token, 'token', { doc: 'next_token of the page before' }),
 });
 
 const FIELDS = {
@@ -42,7 +42,10 @@ export type FieldName = keyof typeof FIELDS;
 export function fields(fallbacks: Partial<Record<FieldName, string>>): Params {
   const params: Record<string, Param> = {};
   for (const [name, fallback] of Object.entries(fallbacks)) {
-    params[name] = query(FIELDS[name as FieldName], 'csv', fallback ? { fallback } : {});
+    params[name] = query(FIELDS[name as FieldName], 'csv', {
+      doc: 'comma-separated',
+      ...(fallback ? { fallback } : {}),
+    });
   }
   return params;
 }

@@ -24,21 +24,36 @@ export function readRequest(endpoint: Endpoint, request: IncomingRequest): Readi
   for (const [name, param] of Object.entries(endpoint.params)) {
     const raw = find(param, request, endpoint);
     if (raw === undefined) {
-      if (param.required) complain(param.wire, undefined, `The \`${param.wire}\` ${place(param)} can not be empty`);
+      if (param.required)
+        complain(param.wire, undefined, `The \`${param.wire}\` ${place(param)} can not be empty`);
       continue;
     }
     const value = fromWire(param, raw, endpoint);
     const problem = problemWith(param, value);
-    if (problem) complain(param.wire, raw, `The \`${param.wire}\` ${place(param)} value [${String(raw).slice(0, 100)}] ${problem}`);
+    if (problem)
+      complain(
+        param.wire,
+        raw,
+        `The \`${param.wire}\` ${place(param)} value [${String(raw).slice(0, 100)}] ${problem}`,
+      );
     else args[name] = value;
   }
   for (const key of request.query.keys()) {
     const known = names(endpoint, 'query');
-    if (!known.includes(key)) complain(key, request.query.get(key), `The query parameter [${key}] is not one of [${known.join(',')}]`);
+    if (!known.includes(key))
+      complain(
+        key,
+        request.query.get(key),
+        `The query parameter [${key}] is not one of [${known.join(',')}]`,
+      );
   }
   for (const key of Object.keys(request.body ?? {})) {
     if (!names(endpoint, 'body').includes(key)) {
-      complain(key, '', `$.${key}: is not defined in the schema and the schema does not allow additional properties`);
+      complain(
+        key,
+        '',
+        `$.${key}: is not defined in the schema and the schema does not allow additional properties`,
+      );
     }
   }
   return { args, problems };
@@ -61,7 +76,9 @@ function find(param: Param, request: IncomingRequest, endpoint: Endpoint): unkno
   const [list, item] = param.wire.split('[].');
   let at: unknown = request.body;
   for (const step of (list ?? '').split('.')) at = isObject(at) ? at[step] : undefined;
-  return item && Array.isArray(at) ? at.map((each) => (isObject(each) ? each[item] : undefined)).join(',') : at;
+  return item && Array.isArray(at)
+    ? at.map((each) => (isObject(each) ? each[item] : undefined)).join(',')
+    : at;
 }
 
 /** Query, path and form carry text only; a JSON body has its types already. */
