@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../test/support/engines.ts';
 import { LogScribe } from '../../../test/support/sample-log.ts';
+import { checkProof } from './check.ts';
 import { latestCheckpoint, parseCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { CheckpointWriter } from './checkpoint-writer.ts';
 import { openNote } from './note.ts';
+import { proveCall } from './prove.ts';
 import { Signer, signingKeys } from './signer.ts';
 import { verifyLog } from './verify.ts';
 
@@ -37,6 +39,13 @@ describe.each(ENGINES)('signing on %s', (engine) => {
     const report = await verifyLog(store.database);
     expect(told).toMatchObject({ origin: scribe.signer.key.name, size: 2, root: report.root });
     expect(written?.note.split('\n')[1]).toBe('2');
+  });
+
+  it('remembers the first key too, so that its checkpoints can be proven from', async () => {
+    await scribe.read('a');
+    await scribe.checkpoint();
+    expect((await signingKeys(store.database)).map(({ text }) => text)).toEqual([scribe.signer.key.text]);
+    expect(checkProof(await proveCall(store.database, scribe.signer, 'a')).ok).toBe(true);
   });
 
   it('writes none for an empty log and no second one when nothing was added', async () => {

@@ -57,7 +57,7 @@ export class Signer implements LogSigner {
     await this.#record(trx, now, { action: 'add', key: this.#key.text });
     await trx
       .insertInto('settings')
-      .values({ key: keySetting(this.#key), value: 'active' })
+      .values({ key: keySetting(this.#key), value: `active ${this.#key.text}` })
       .execute();
     return true;
   }
