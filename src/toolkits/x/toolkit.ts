@@ -7,6 +7,7 @@ import type { XApi } from './client/api.ts';
 import type { XClientTables } from './client/tables.ts';
 import * as config from './config.ts';
 import { Writer } from './content/writer.ts';
+import { generatedTools } from './generated/tools.ts';
 import { growthJobs } from './growth/jobs.ts';
 import { Safety } from './growth/safety.ts';
 import { createGrowthStore } from './growth/store.ts';
@@ -17,7 +18,7 @@ import { expandHome } from './lib/media-file.ts';
 import type { XServices, XSettings } from './services.ts';
 import { curatedTools } from './tools.ts';
 
-const tools: readonly Tool<XServices>[] = curatedTools;
+const tools: readonly Tool<XServices>[] = [...curatedTools, ...generatedTools];
 
 /** Services that reached X at least once. */
 const opened = new WeakSet<XServices>();
