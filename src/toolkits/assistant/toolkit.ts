@@ -10,6 +10,7 @@ export const toolkit = defineToolkit<AssistantServices>({
   id: 'assistant',
   title: 'Assistant',
   dialect: 'plain',
+  usesTools: true,
   tools: [orderClawdbot],
   views,
   connect: async (host) => openServices(host),

@@ -450,7 +450,11 @@ describe('models', () => {
     const result = await assistant.order('hello');
     expect(result.text).toBe('A long st');
     expect(result.notices[0]).toContain('cut');
-    expect(assistant.attached[0]).toMatchObject({ type: 'text' });
+    // A reply that lays out its own text must begin with the answer.
+    expect(assistant.attached).toMatchObject([
+      { type: 'text', text: 'A long st' },
+      { type: 'text', text: expect.stringMatching(/^Note: .*cut/) },
+    ]);
   });
 
   it.each([

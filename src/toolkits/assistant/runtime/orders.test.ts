@@ -231,6 +231,27 @@ describe('a caller that cancels', () => {
   });
 });
 
+describe('the log', () => {
+  it('says what was asked and answered without key, message or answer', async () => {
+    mock.onMessage('hello', { content: 'The answer.' });
+    mock.onMessage('broken', { error: { message: 'no' }, status: 401 });
+    const lines: string[] = [];
+    const write = (message: string, fields?: object) => lines.push(`${message} ${JSON.stringify(fields)}`);
+    const assistant = open({ log: { debug: write, info: write, warn: write, error: write } });
+    await assistant.order('hello, a private message', { sessionKey: 'a-private-key' });
+    await faultOf(assistant.order('broken, a private message', { sessionKey: 'a-private-key' }));
+    expect(lines.map((line) => line.split(' {')[0])).toEqual([
+      'Order received',
+      'Order answered',
+      'Order received',
+      'Order failed',
+    ]);
+    expect(lines[1]).toContain('"model":"mock/one"');
+    expect(lines[3]).toContain('"code":"assistant_auth"');
+    expect(lines.join()).not.toMatch(/private|The answer/);
+  });
+});
+
 describe('a busy session', () => {
   it('says so when the wait becomes too long, and leaves the queue', async () => {
     const model = heldModel('first message');

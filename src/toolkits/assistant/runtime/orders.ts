@@ -58,7 +58,7 @@ export class Orders {
   }
 
   async place(order: Order): Promise<Delivery> {
-    const { sessions, runs, config, backend, now } = this.#parts;
+    const { sessions, runs, config, backend, now, log } = this.#parts;
     const key = order.sessionKey ?? generateKey(now());
     await backend.check();
     if (order.sessionKey === undefined) {
@@ -73,7 +73,16 @@ export class Orders {
       const taken = prior && (await this.#takeUp(prior, order));
       return { session, ...(taken ?? (await this.#begin(session, order))) };
     });
-    const answer = await this.#settle(followed.run, followed.end, order);
+    const about = { call: order.callId, session: session.id, message_chars: order.message.length };
+    // Neither key nor text: both are private. The session's id finds them in the store.
+    log.debug('Order received', { ...about, from: principalName(order.principal) });
+    const answer = await this.#settle(followed.run, followed.end, order).catch((error: unknown) => {
+      log.debug('Order failed', { ...about, code: error instanceof ToolFault ? error.code : 'internal' });
+      throw error;
+    });
+    const { model, steps, inputTokens, outputTokens } = answer;
+    const used = { model, steps, input_tokens: inputTokens, output_tokens: outputTokens };
+    log.debug('Order answered', { ...about, ...used, answer_chars: answer.text.length });
     return {
       answer,
       session,

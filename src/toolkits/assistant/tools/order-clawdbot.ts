@@ -84,9 +84,10 @@ export const orderClawdbot = defineAssistantTool({
     });
     const { answer, session } = delivery;
     const files = await services.readFiles(answer);
-    for (const part of files.parts) context.attach(part);
     const notices = [...delivery.notices, ...answer.notices, ...files.notices];
-    // Clients that show only text must see these too; the response itself stays as the assistant wrote it.
+    // Clients that show only text must see the notices too, after the response as the assistant wrote it.
+    if (notices.length > 0) context.attach({ type: 'text', text: answer.text });
+    for (const part of files.parts) context.attach(part);
     for (const notice of notices) context.attach({ type: 'text', text: `Note: ${notice}` });
     context.note({ sessionKey: session.key });
     return { ...shown(answer, session.key), notices, storedAt: delivery.storedAt ?? null };
