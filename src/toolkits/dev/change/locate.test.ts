@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { git, makeRepo, tempFolder } from '../dev.fixture.ts';
+import { git, makeRepo, tempFolder } from '../../../../test/support/dev.ts';
 import { openClone } from '../git/clone.ts';
 import { cloneTree } from '../git/clone-tree.ts';
 import { locate } from './locate.ts';

@@ -1,7 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../contract/json.ts';
 import {
   type DevWorld,
   git,
@@ -10,7 +9,8 @@ import {
   snapshot,
   tempFolder,
   type WorldOptions,
-} from '../dev.fixture.ts';
+} from '../../../../test/support/dev.ts';
+import type { JsonObject } from '../../../contract/json.ts';
 
 const node = (script: string) => [process.execPath, '-e', script];
 const isAlive = (pid: number): boolean => {

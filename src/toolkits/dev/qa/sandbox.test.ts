@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { tempFolder } from '../dev.fixture.ts';
+import { tempFolder } from '../../../../test/support/dev.ts';
 import { bwrapWorks, confine } from './sandbox.ts';
 
 const folder = tempFolder();

@@ -1,9 +1,16 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type DevWorld,
+  git,
+  makeRepo,
+  openWorld,
+  tempFolder,
+  type WorldOptions,
+} from '../../../../test/support/dev.ts';
 import type { ToolkitHost } from '../../../contract/toolkit.ts';
 import { dev } from '../config.ts';
-import { type DevWorld, git, makeRepo, openWorld, tempFolder, type WorldOptions } from '../dev.fixture.ts';
 import { toolkit } from '../toolkit.ts';
 import { ownerAndName } from './origin.ts';
 

@@ -52,7 +52,7 @@ const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCas
 export class RepoDirectory {
   readonly #parts: DirectoryParts;
   readonly #open = new Map<string, Promise<Repo>>();
-  #here: Promise<Clone | undefined> | undefined;
+  #here: Candidate | undefined;
 
   constructor(parts: DirectoryParts) {
     this.#parts = parts;
@@ -124,8 +124,13 @@ export class RepoDirectory {
 
   /** The clone of the current directory, under its registered name if it has one. */
   async #current(): Promise<Candidate | undefined> {
-    this.#here ??= openClone(this.#parts.cwd).catch(() => undefined);
-    const clone = await this.#here;
+    // Every call asks, and git answers slowly; only a folder that is no clone yet is looked at again.
+    this.#here ??= await this.#lookAround();
+    return this.#here;
+  }
+
+  async #lookAround(): Promise<Candidate | undefined> {
+    const clone = await openClone(this.#parts.cwd).catch(() => undefined);
     if (!clone) return undefined;
     for (const [key, { path }] of Object.entries(this.#parts.settings.repos)) {
       const other = path === undefined ? undefined : await openClone(path).catch(() => undefined);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type DevWorld, makeRepo, openWorld, tempFolder } from '../../../../test/support/dev.ts';
 import { ToolFault } from '../../../contract/faults.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { Outcome } from '../../../contract/outcome.ts';
-import { type DevWorld, makeRepo, openWorld, tempFolder } from '../dev.fixture.ts';
 
 const issues = (count: number): JsonObject[] =>
   Array.from({ length: count }, (_, n) => ({

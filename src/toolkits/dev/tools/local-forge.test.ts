@@ -1,8 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type DevWorld,
+  git,
+  makeRepo,
+  openWorld,
+  snapshot,
+  tempFolder,
+} from '../../../../test/support/dev.ts';
 import type { JsonObject } from '../../../contract/json.ts';
-import { type DevWorld, git, makeRepo, openWorld, snapshot, tempFolder } from '../dev.fixture.ts';
 
 const ADA = { kind: 'person', id: 'ada' } as const;
 

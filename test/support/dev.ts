@@ -2,16 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { ArtifactRef, Outcome } from '../../contract/outcome.ts';
-import { LOCAL_AGENT, type Principal } from '../../contract/principal.ts';
-import type { Tool, ToolContext } from '../../contract/tool.ts';
-import type { ToolkitHost } from '../../contract/toolkit.ts';
-import { uuidv7 } from '../../lib/uuid.ts';
-import { openStorage } from '../../storage/open.ts';
-import { dev } from './config.ts';
-import { connectDev, type DevServices } from './services.ts';
-import { toolkit } from './toolkit.ts';
+import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
+import type { ArtifactRef, Outcome } from '../../src/contract/outcome.ts';
+import { LOCAL_AGENT, type Principal } from '../../src/contract/principal.ts';
+import type { Tool, ToolContext } from '../../src/contract/tool.ts';
+import type { ToolkitHost } from '../../src/contract/toolkit.ts';
+import { uuidv7 } from '../../src/lib/uuid.ts';
+import { openStorage } from '../../src/storage/open.ts';
+import { dev } from '../../src/toolkits/dev/config.ts';
+import { connectDev, type DevServices } from '../../src/toolkits/dev/services.ts';
+import { toolkit } from '../../src/toolkits/dev/toolkit.ts';
 
 /** Git as a person at the keyboard would run it, apart from this machine's own configuration. */
 export function git(cwd: string, ...args: string[]): string {
@@ -95,6 +95,8 @@ export interface DevWorld {
   ): ReturnType<NonNullable<Tool['reconcile']>>;
   run(repo: string): Promise<string>;
   view(name: string, params?: JsonObject): Promise<JsonValue>;
+  /** Leaves the folder for whoever opens it next. */
+  closeStore(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -214,6 +216,7 @@ export async function openWorld(options: WorldOptions): Promise<DevWorld> {
       if (!found) throw new Error(`No view ${name}.`);
       return found(params, { services, person: { kind: 'person', id: 'ada' } });
     },
+    closeStore: () => database.close(),
     async close() {
       await database.close();
       rmSync(folder, { recursive: true, force: true });
