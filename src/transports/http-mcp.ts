@@ -28,7 +28,10 @@ interface Session {
  * `/mcp` for every generation of client: 2026 requests stand alone, 2025 clients get a session (their dialogs are
  * pushed to them), and a bare JSON-RPC POST without any handshake is answered as plain JSON.
  */
-export function createMcpEndpoint(served: Served, serverFor: ServerFor = createMcpServer) {
+export function createMcpEndpoint(
+  served: Served,
+  serverFor: ServerFor = (one, peer) => createMcpServer(one, peer),
+) {
   const sessions = new Map<string, Session>();
   const principals = new WeakMap<Request, Principal>();
   const peer = (principal: Principal): Peer => ({ transport: 'http', principal });
@@ -106,6 +109,7 @@ export function createMcpEndpoint(served: Served, serverFor: ServerFor = createM
   };
 
   return {
+    notify: modern.notify,
     async fetch(request: Request, principal: Principal): Promise<Response> {
       if (await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES }))
         return legacy(request, principal);

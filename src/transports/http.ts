@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import type { ServerNotifier } from '@modelcontextprotocol/server';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { LOCAL_AGENT } from '../contract/principal.ts';
@@ -19,6 +20,8 @@ export interface HttpOptions {
   readonly web?: Hono;
   /** How a protocol server is made; tests wrap it. */
   readonly serverFor?: ServerFor;
+  /** Receives what tells open subscriptions that a list changed. */
+  readonly onNotifier?: (notifier: ServerNotifier) => void;
 }
 
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -27,6 +30,7 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 export function createHttpApp(served: Served, options: HttpOptions): { app: Hono; close(): Promise<void> } {
   const door = openDoor(served, options);
   const mcp = createMcpEndpoint(served, options.serverFor);
+  options.onNotifier?.(mcp.notify);
   const app = new Hono();
   app.onError((error, context) => {
     served.log.error('HTTP request failed', { error, path: context.req.path });

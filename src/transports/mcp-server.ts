@@ -29,7 +29,7 @@ export function listingOf(exposure: Exposure): McpListing[] {
 }
 
 /** One protocol server for one connection or request; both protocol generations are the SDK's business. */
-export function createMcpServer(served: Served, peer: Peer): Server {
+export function createMcpServer(served: Served, peer: Peer, around: Around = (call) => call()): Server {
   const codec = createRequestStateCodec<QuestionState>({
     key: served.stateKey,
     ttlSeconds: QUESTION_SECONDS,
@@ -48,13 +48,19 @@ export function createMcpServer(served: Served, peer: Peer): Server {
     return { tools: listingOf(served.exposure) as never };
   });
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    callTool(served, peer, callerOf(server, context), params, context, codec),
+    around(() => callTool(served, peer, callerOf(server, context), params, context, codec), context),
   );
   addResources(server, served.resources, admit);
   addPrompts(server, served, admit);
   server.setRequestHandler('completion/complete', () => ({ completion: { values: [] } }));
   return server;
 }
+
+/** Sees a call with the protocol's own context; the conformance fixtures need it, the product has none. */
+export type Around = (
+  call: () => ReturnType<typeof callTool>,
+  context: ServerContext,
+) => ReturnType<typeof callTool>;
 
 /** Refuses a request without a token where one is needed. */
 type Admit = (context: ServerContext) => Promise<unknown>;
