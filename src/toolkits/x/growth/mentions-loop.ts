@@ -7,6 +7,7 @@ import type { Loop } from './loop.ts';
 import { MENTIONS } from './principals.ts';
 
 const PER_ROUND = 5;
+const FRESH_MS = 24 * 3_600_000;
 const CURSOR = 'mentions:since';
 
 const pageShape = z.object({ tweets: z.array(postShape) });
@@ -20,13 +21,19 @@ export function mentionsLoop(engine: Engine): Loop {
     everySeconds: engine.services.settings.intervals.mentions_check_seconds,
     async round(signal) {
       await collect(engine, signal);
-      const open = await engine.services.growth.discovered.list({
+      const { discovered } = engine.services.growth;
+      const found = await discovered.list({
         minScore: 0,
         states: ['new'],
         source: 'mention',
         readyAt: engine.now(),
-        limit: PER_ROUND,
+        limit: 50,
       });
+      const oldest = new Date(engine.now().getTime() - FRESH_MS).toISOString();
+      // Nobody waits for an answer to last week's question; a new installation must not wake them all.
+      for (const post of found.filter(({ created_at }) => created_at < oldest))
+        await discovered.mark(post.tweet_id, 'skipped');
+      const open = found.filter(({ created_at }) => created_at >= oldest).slice(0, PER_ROUND);
       await answerAll(engine, MENTIONS, open, signal);
     },
   };
