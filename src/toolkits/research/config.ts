@@ -24,6 +24,23 @@ export const research = configSection(
         .describe(
           'Your coder name, written as owner of what you do here. Default: the one set in the project.',
         ),
+      llm: z
+        .object({
+          provider: z
+            .enum(['openai', 'anthropic', 'compatible'])
+            .describe('openai, anthropic, or compatible for any OpenAI-compatible server such as Ollama.'),
+          model: z.string().min(1).describe('Model name as the provider writes it.'),
+          api_key: z
+            .string()
+            .min(1)
+            .optional()
+            .describe('Key of the provider; a local server needs none.')
+            .meta({ secret: true }),
+          base_url: z.url().optional().describe('Address of the server, for provider compatible.'),
+        })
+        .strict()
+        .optional()
+        .describe('The model that refines suggestions when ai is llm.'),
       backups_kept: z
         .int()
         .min(1)

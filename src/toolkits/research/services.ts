@@ -1,6 +1,7 @@
-import type { ApprovalsPort, EventsPort, Log, TelemetryPort } from '../../contract/ports.ts';
+import type { ApprovalsPort, AuditPort, EventsPort, Log, TelemetryPort } from '../../contract/ports.ts';
 import { toolFactory } from '../../contract/tool.ts';
 import type { ToolkitHost } from '../../contract/toolkit.ts';
+import { AnalysisPool } from './analysis-pool.ts';
 import { type ResearchConfig, research } from './config.ts';
 import { PrivacyStore } from './privacy/rules.ts';
 import { Projects } from './project/projects.ts';
@@ -12,9 +13,11 @@ export interface ResearchServices {
   readonly projects: Projects;
   readonly privacy: PrivacyStore;
   readonly batches: BatchStore;
+  readonly analysis: AnalysisPool;
   readonly approvals: ApprovalsPort;
   readonly telemetry: TelemetryPort;
   readonly events: EventsPort;
+  readonly audit: AuditPort;
   readonly config: ResearchConfig;
   readonly log: Log;
   now(): Date;
@@ -26,20 +29,23 @@ export function connectResearch(host: ToolkitHost): ResearchServices {
   const config = host.section(research);
   const db = host.db<ResearchTables>();
   const now = () => host.now();
+  const projects = new Projects({
+    db,
+    dataDir: host.dataDir,
+    configured: config.project,
+    backupsKept: config.backups_kept,
+    log: host.log,
+    now,
+  });
   return {
-    projects: new Projects({
-      db,
-      dataDir: host.dataDir,
-      configured: config.project,
-      backupsKept: config.backups_kept,
-      log: host.log,
-      now,
-    }),
+    projects,
+    analysis: new AnalysisPool(config, projects),
     privacy: new PrivacyStore(db, now),
     batches: new BatchStore(db, now),
     approvals: host.kernel.approvals,
     telemetry: host.kernel.telemetry,
     events: host.kernel.events,
+    audit: host.kernel.audit,
     config,
     log: host.log,
     now,

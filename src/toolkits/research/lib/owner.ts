@@ -14,3 +14,6 @@ export function ownerName(
   const name = (principal.label ?? principal.id).replace(/[\p{C}\s]+/gu, ' ').trim();
   return `AI: ${(name || principal.id).slice(0, LONGEST)}`;
 }
+
+/** Ours, QualCoder's own assistant and other programs that mark themselves. */
+export const isAgentOwner = (owner: string): boolean => /^AI[: ]/.test(owner);

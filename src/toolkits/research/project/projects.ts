@@ -78,6 +78,32 @@ export class Projects {
     return configured === undefined ? undefined : (await this.#at(resolveProject(configured))).id;
   }
 
+  /** Projects seen before, the one used last first. */
+  async recent(limit = 10): Promise<{ path: string; last_opened: string }[]> {
+    const rows = await this.#options.db
+      .selectFrom('research_openings')
+      .innerJoin('research_projects', 'research_projects.id', 'research_openings.project_id')
+      .select((eb) => ['path', eb.fn.max('at').as('last_opened')])
+      .groupBy('path')
+      .orderBy('last_opened', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({ path: row.path, last_opened: String(row.last_opened) }));
+  }
+
+  /** When this project was open: from, and until when if it no longer is. */
+  async spells(projectId: string): Promise<{ from: Date; until: Date | undefined }[]> {
+    const rows = await this.#options.db.selectFrom('research_openings').selectAll().orderBy('id').execute();
+    const spells = rows.flatMap((row, at) => {
+      if (row.project_id !== projectId) return [];
+      const next = rows[at + 1];
+      return [{ from: new Date(row.at), until: next && new Date(next.at) }];
+    });
+    // Named by the configuration, it was open before anybody opened anything.
+    const first = rows[0];
+    return spells.length > 0 ? spells : [{ from: new Date(0), until: first && new Date(first.at) }];
+  }
+
   /** The project a call changed, or began to change, whichever is open now. */
   async ofCall(callId: string): Promise<OpenProject | undefined> {
     const row = await this.#options.db

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { READ_PROFILES } from '../../../contract/profile.ts';
+import { uncodedText } from '../analysis/uncoded.ts';
 import { id } from '../lib/ids.ts';
 import { openSession } from '../lib/session.ts';
-import { totalLength, uncovered } from '../lib/uncoded.ts';
 import { defineResearchTool } from '../services.ts';
 
 export const analyzeUncodedText = defineResearchTool({
@@ -26,17 +26,19 @@ export const analyzeUncodedText = defineResearchTool({
 
   async run({ source_id }, context) {
     const { lens } = await openSession(context);
-    const { length } = lens.text(source_id);
     const codings = lens.reader.codings({ sourceId: source_id });
-    const gaps = uncovered(length, codings);
-    const uncoded = totalLength(gaps);
+    const found = uncodedText(lens.text(source_id), codings);
     return {
       source_id,
-      total_length: length,
-      coded_length: length - uncoded,
-      uncoded_percentage: length === 0 ? 0 : Math.floor((uncoded * 100) / length),
+      total_length: found.totalLength,
+      coded_length: found.codedLength,
+      uncoded_percentage: found.uncodedPercentage,
       segment_count: codings.length,
-      uncoded_ranges: gaps.map(({ start, end }) => ({ start_pos: start, end_pos: end, length: end - start })),
+      uncoded_ranges: found.gaps.map(({ start, end }) => ({
+        start_pos: start,
+        end_pos: end,
+        length: end - start,
+      })),
     };
   },
 });

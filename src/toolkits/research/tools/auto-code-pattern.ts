@@ -8,6 +8,7 @@ import { id } from '../lib/ids.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession, type Session } from '../lib/session.ts';
 import { noCode } from '../project/checks.ts';
+import type { Source, SourceText } from '../project/types.ts';
 import { defineResearchTool, type ResearchServices } from '../services.ts';
 
 const input = z.object({
@@ -74,7 +75,7 @@ async function find(
     ? args.source_ids.map((source) => lens.source(source))
     : lens.reader.sources().filter(({ hasText }) => hasText);
   const hits = await searchPattern(
-    sources.map((source) => lens.text(source.id)),
+    textsOf(lens, sources),
     {
       // An agent searches for people by the names it was shown.
       pattern: args.match === 'regex' ? args.pattern : lens.unmask(args.pattern),
@@ -95,6 +96,11 @@ async function find(
     );
   }
   return ranges;
+}
+
+/** One after the other: a large project does not fit into memory at once. */
+function* textsOf(lens: Session['lens'], sources: readonly Source[]): Generator<SourceText> {
+  for (const source of sources) yield lens.text(source.id);
 }
 
 const MOST = 20_000;

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { ToolFault } from '../../../contract/faults.ts';
+import { READ_PROFILES } from '../../../contract/profile.ts';
+import { id } from '../lib/ids.ts';
+import { methodName } from '../lib/method.ts';
+import { openSession } from '../lib/session.ts';
+import { defineResearchTool } from '../services.ts';
+
+export const findSimilarContent = defineResearchTool({
+  name: 'find_similar_content',
+  title: 'Find similar content',
+  summary:
+    'Find similar content across sources: the phrase, its words in other forms or misspelt, and sentences of near meaning.',
+  effect: 'read',
+  reach: 'local',
+  category: 'analysis',
+  profiles: READ_PROFILES,
+  faults: ['no_project', 'code_not_found', 'validation_error', 'not_allowed'],
+  deadlineMs: 120_000,
+  input: z.object({ search_text: z.string(), code_id: id('Optional context').optional() }),
+  output: z.object({
+    search_text: z.string(),
+    matches: z.array(
+      z.object({
+        source_id: z.int(),
+        source_name: z.string(),
+        start_pos: z.int(),
+        end_pos: z.int(),
+        text: z.string(),
+        similarity: z.int(),
+        match_type: z.string(),
+      }),
+    ),
+    match_count: z.int(),
+    method: z.string(),
+    note: z.string().optional(),
+    sources_searched_by_meaning: z.int(),
+  }),
+
+  async run({ search_text, code_id }, context) {
+    if (!search_text.trim()) throw new ToolFault('validation_error', 'search_text is empty.');
+    const { project, lens } = await openSession(context);
+    const analysis = await context.services.analysis.of(project);
+    const found = await analysis.findSimilarContent(lens.unmask(search_text), code_id, {
+      view: lens.reader,
+      signal: context.signal,
+    });
+    const { provenance } = found;
+    return {
+      search_text,
+      matches: found.matches.map((match) => ({
+        source_id: match.sourceId,
+        source_name: lens.mask(match.sourceName),
+        start_pos: match.start,
+        end_pos: match.end,
+        text: lens.passage(match.sourceId, match.start, match.end).content,
+        similarity: Math.round(match.similarity),
+        match_type: match.kind,
+      })),
+      match_count: found.matches.length,
+      method: methodName(provenance),
+      ...(provenance.note ? { note: provenance.note } : {}),
+      sources_searched_by_meaning: found.searchedByMeaning,
+    };
+  },
+});
