@@ -4,7 +4,8 @@ import type { z } from 'zod';
 import type { ConfigSection } from '../contract/config.ts';
 import type { JsonObject } from '../contract/json.ts';
 import { type McpPolicyConfig, mcpPolicy } from '../contract/policy.ts';
-import { ConfigError } from './error.ts';
+import type { Problem } from './attribute.ts';
+import { ConfigError, type ConfigProblem } from './error.ts';
 import { approvals, audit, calls, log, server, storage, topLevel } from './fields.ts';
 import { maskSecrets } from './mask.ts';
 import { setAt, valueAt } from './path.ts';
@@ -32,6 +33,8 @@ export interface Config {
   /** The file that was read, or would have been. */
   readonly path: string;
   section<T extends z.ZodObject>(section: ConfigSection<T>): z.output<T>;
+  /** Problems found later (a policy that names no tool) as an error with file and line, variable or flag. */
+  errorFor(problems: readonly Problem[]): ConfigError;
   /** The whole of it with every secret masked. */
   masked(): JsonObject;
   /** The same for one session or request, which may make values stricter and never looser. Keys are dotted paths. */
@@ -44,6 +47,7 @@ export interface ConfigParts {
   readonly sections: readonly ConfigSection[];
   readonly path: string;
   readonly dataDir: string;
+  readonly attribute: (problems: readonly Problem[]) => ConfigProblem[];
 }
 
 export function createConfig(parts: ConfigParts): Config {
@@ -71,6 +75,7 @@ export function createConfig(parts: ConfigParts): Config {
     dataDir,
     path,
     section,
+    errorFor: (problems: readonly Problem[]) => new ConfigError(parts.attribute(problems)),
     masked: () => maskValues(values, sections),
     tightened: (overrides: Readonly<Record<string, unknown>>, source: string) =>
       createConfig({ ...parts, values: tightenValues(parts, overrides, source) }),

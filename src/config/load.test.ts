@@ -277,6 +277,27 @@ describe('mistakes elsewhere', () => {
   });
 });
 
+describe('problems found after loading', () => {
+  it('are told with the line, variable or flag that gave the value', () => {
+    const config = load(
+      '[mcp_policy]\nblocked_tools = ["a"]\n\n[[mcp_policy.rules]]\nid = "r"\naction = "deny"',
+      {
+        env: { COUNTERSIGN_MCP_POLICY__REQUIRE_APPROVAL_FOR: 'b' },
+      },
+    );
+    const error = config.errorFor([
+      { path: ['mcp_policy', 'require_approval_for', 0], message: "unknown tool 'b'" },
+      { path: ['mcp_policy', 'rules', 0, 'tools', 0], message: "unknown tool 'c'" },
+      { path: ['mcp_policy', 'blocked_tools', 0], message: "unknown tool 'a'" },
+    ]);
+    expect(error.message.replaceAll(file, 'config.toml').split('\n')).toEqual([
+      "config.toml:2: mcp_policy.blocked_tools[0]: unknown tool 'a'",
+      "config.toml:4: mcp_policy.rules[0].tools[0]: unknown tool 'c'",
+      "environment COUNTERSIGN_MCP_POLICY__REQUIRE_APPROVAL_FOR: mcp_policy.require_approval_for[0]: unknown tool 'b'",
+    ]);
+  });
+});
+
 describe('tightening', () => {
   it('lets a flag loosen a default but not what is written down', () => {
     expect(load('', { flags: { profile: 'admin' } }).profile).toBe('admin');

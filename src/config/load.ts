@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { ConfigSection } from '../contract/config.ts';
 import { closest } from '../lib/closest.ts';
+import { attributor, type Problem } from './attribute.ts';
 import { type Config, createConfig } from './config.ts';
 import { ConfigError, type ConfigProblem } from './error.ts';
 import { explainIssue, explainUnknown, HIDDEN } from './explain.ts';
 import { coreSections, topLevel } from './fields.ts';
-import { type Assignment, type ConfigFile, readConfigFile, readEnvironment, readFlags } from './layers.ts';
-import { locate } from './locate.ts';
+import { type Assignment, readConfigFile, readEnvironment, readFlags } from './layers.ts';
 import { formatPath, type KeyPath, setAt, valueAt } from './path.ts';
 import { shapeAt, shapeOf } from './shape.ts';
 import { isTighter } from './tighten.ts';
@@ -39,6 +39,8 @@ export function loadConfig(options: LoadOptions): Config {
   const environment = readEnvironment(options.env, sections, outside);
   const flags = readFlags(options.flags ?? {}, sections);
 
+  const attribute = attributor(file, [...flags, ...environment]);
+
   const raw = structuredClone(file.values);
   for (const { path: key, value } of environment) setAt(raw, key, value);
   for (const flag of flags) {
@@ -49,14 +51,9 @@ export function loadConfig(options: LoadOptions): Config {
   const values = parseSections(raw, sections, problems);
   checkToolkits(values.get('')?.toolkits, options.toolkits, problems);
   if (problems.length + outside.length > 0) {
-    throw new ConfigError([...attribute(problems, file, [...flags, ...environment]), ...outside]);
+    throw new ConfigError([...attribute(problems), ...outside]);
   }
-  return createConfig({ values, sections, path, dataDir });
-}
-
-interface Problem {
-  readonly path: KeyPath;
-  readonly message: string;
+  return createConfig({ values, sections, path, dataDir, attribute });
 }
 
 function parseSections(
@@ -106,32 +103,6 @@ function explainAt(section: ConfigSection, table: unknown, path: KeyPath, issue:
   const value = valueAt(table, path);
   if (value !== undefined && shapeAt(shapeOf(section), path)?.secret) return explainIssue(issue, HIDDEN);
   return explainIssue(issue, value);
-}
-
-/** Says for each problem which file and line, variable or flag it came from; file problems in the order of lines. */
-function attribute(
-  problems: readonly Problem[],
-  file: ConfigFile,
-  assignments: readonly Assignment[],
-): ConfigProblem[] {
-  const parents = problems.flatMap(({ path }) => path.map((_, index) => path.slice(0, index + 1)));
-  const lines = locate(file.text, parents);
-  const lineOf = (path: KeyPath): number => {
-    for (let length = path.length; length > 0; length--) {
-      const line = lines.get(formatPath(path.slice(0, length)));
-      if (line !== undefined) return line;
-    }
-    return 0;
-  };
-  return problems
-    .map(({ path, message }) => {
-      const given = assignments.find((one) => one.path.every((part, index) => part === path[index]));
-      const line = given ? Number.POSITIVE_INFINITY : lineOf(path);
-      const source = given?.source ?? (line > 0 ? `${file.path}:${line}` : file.path);
-      return { line, problem: { source, path: formatPath(path), message } };
-    })
-    .sort((a, b) => (a.line === b.line ? 0 : a.line - b.line))
-    .map(({ problem }) => problem);
 }
 
 /** What someone wrote down on purpose, a command line may make stricter but not looser. */

@@ -2,7 +2,7 @@ import { isChange } from '../../contract/effect.ts';
 import { principalName } from '../../contract/principal.ts';
 import type { ConditionInput } from './conditions.ts';
 import { DEFAULT, type Plan, type Say } from './plan.ts';
-import { appliesTo, type CompiledRule } from './rules.ts';
+import type { CompiledRule } from './rules.ts';
 import type { Consideration, Decision, PolicyCall } from './types.ts';
 
 export const STRICTNESS = { allow: 0, ask: 1, dry_run: 2, deny: 3 } as const;
@@ -43,6 +43,7 @@ function askRules(
   hear: (say: Say, why: string) => void,
   consider: ((consideration: Consideration) => void) | undefined,
 ): string | undefined {
+  const who = plan.rules.length === 0 ? '' : principalName(call.principal);
   let input: ConditionInput | undefined;
   let exemptedBy: string | undefined;
   for (const { rule, say } of plan.rules) {
@@ -50,7 +51,7 @@ function askRules(
       consider?.({ ...say, applied: false, why: `rule '${exemptedBy}' allows the call before it is asked` });
       continue;
     }
-    let missed = missedBy(rule, call);
+    let missed = missedBy(rule, call, who);
     if (missed === undefined && rule.condition) {
       try {
         input ??= conditionInput(plan, call);
@@ -72,8 +73,8 @@ function askRules(
   return exemptedBy;
 }
 
-function missedBy(rule: CompiledRule, { principal, now }: PolicyCall): string | undefined {
-  if (!appliesTo(rule, principal)) return `it is not about ${principalName(principal)}`;
+function missedBy(rule: CompiledRule, { principal, now }: PolicyCall, who: string): string | undefined {
+  if (rule.isAbout && !rule.isAbout(principal, who)) return `it is not about ${who}`;
   if (rule.inWindow && !rule.inWindow(now)) return 'it is outside its schedule';
   return undefined;
 }

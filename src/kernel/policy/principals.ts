@@ -16,3 +16,12 @@ export function checkPrincipal(pattern: string): NameProblem | undefined {
 
 export const matchesPrincipal = (pattern: string, who: Principal): boolean =>
   pattern === '*' || pattern === who.kind || matchesPattern(pattern, principalName(who));
+
+/** The same for several patterns at once; most name a kind or one principal, which a set answers. */
+export function compilePrincipals(patterns: readonly string[]): (who: Principal, name: string) => boolean {
+  const plain = new Set(patterns.map((pattern) => pattern.replace(/:\*$/, '')));
+  if (plain.has('*')) return () => true;
+  const open = [...plain].filter((pattern) => pattern.includes('*'));
+  return (who, name) =>
+    plain.has(who.kind) || plain.has(name) || open.some((pattern) => matchesPattern(pattern, name));
+}

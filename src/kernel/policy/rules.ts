@@ -5,7 +5,7 @@ import { type Catalogue, isNameProblem, type NameProblem, namesOf } from './cata
 import type { Condition, ConditionCompiler } from './conditions.ts';
 import type { PolicyProblem } from './error.ts';
 import { matchesPattern } from './pattern.ts';
-import { checkPrincipal, matchesPrincipal } from './principals.ts';
+import { checkPrincipal, compilePrincipals } from './principals.ts';
 import { compileSchedule, type InWindow } from './schedule.ts';
 import type { CallSubject, PolicySubject, StepSource } from './types.ts';
 
@@ -17,7 +17,8 @@ export interface CompiledRule {
   readonly label: string | undefined;
   readonly reason: string | undefined;
   matches(subject: CallSubject): boolean;
-  readonly principals: readonly string[] | undefined;
+  /** Undefined: whoever acts. */
+  readonly isAbout: ((who: Principal, name: string) => boolean) | undefined;
   readonly inWindow: InWindow | undefined;
   readonly condition: Condition | undefined;
 }
@@ -61,7 +62,7 @@ export function compileRule(
     label: rule.label,
     reason: rule.reason,
     matches: (subject) => isInMode(rule, context.mode) && matches(subject),
-    principals: rule.principals,
+    isAbout: rule.principals && compilePrincipals(rule.principals),
     inWindow: rule.schedule && compileSchedule(rule.schedule),
     condition: isNamed ? compileWhen(rule, path, matched, context) : undefined,
   };
@@ -75,13 +76,10 @@ export const compileTemplateRule = (rule: PolicyRule, template: string): Compile
   label: rule.label,
   reason: rule.reason,
   matches: matcherOf(rule, undefined),
-  principals: undefined,
+  isAbout: undefined,
   inWindow: undefined,
   condition: undefined,
 });
-
-export const appliesTo = (rule: CompiledRule, principal: Principal): boolean =>
-  rule.principals === undefined || rule.principals.some((pattern) => matchesPrincipal(pattern, principal));
 
 type NameCheck = (name: string) => NameProblem | readonly unknown[] | undefined;
 
