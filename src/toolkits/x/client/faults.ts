@@ -179,8 +179,8 @@ function readProblem(json: JsonValue | undefined): Problem {
   const errors = Array.isArray(json.errors) ? json.errors.filter(isObject) : [];
   const first = errors[0] ?? {};
   const text = [
-    json.detail,
     first.message,
+    json.detail,
     first.detail,
     json.message,
     json.error_description,
