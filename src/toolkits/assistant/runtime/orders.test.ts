@@ -294,6 +294,27 @@ describe('an order resumed after a crash', () => {
   });
 });
 
+describe('a process that slept until its leases had run out', () => {
+  it('goes on with its own orders, and lets nobody in the queue think them dead', async () => {
+    const model = heldModel('long work');
+    mock.onMessage('hello', { content: 'Hi.' });
+    const assistant = open({ pace: { leaseMs: 300_000 } });
+    const first = assistant.order('long work', { sessionKey: 'k' });
+    await model.asked;
+    await store
+      .open()
+      .updateTable('assistant_runs')
+      .set({ lease_until: new Date(0).toISOString() })
+      .execute();
+    const second = assistant.order('hello', { sessionKey: 'k' });
+    expect(await assistant.services.orders.takeOver()).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    model.answer('Finished.');
+    expect((await first).text).toBe('Finished.');
+    expect(await second).toMatchObject({ text: 'Hi.', notices: [] });
+  });
+});
+
 describe('an interrupted call, reconciled', () => {
   const reconcile = (assistant: TestAssistant, callId: string) =>
     orderClawdbot.reconcile?.(

@@ -96,6 +96,8 @@ export class Orders {
     const { runs, transcript, backend } = this.#parts;
     let taken = 0;
     for (const run of await runs.orphans()) {
+      // Its lease ran out while the machine slept; the work is still here.
+      if (this.#active.has(run.id)) continue;
       const mayGoOn = run.detached === 1 && (backend.resumable || run.started === 0);
       if (!mayGoOn) {
         await transcript.interrupt(run);

@@ -81,7 +81,8 @@ export class Turns {
     const now = this.#now().getTime();
     for (const run of ahead) {
       const deadFor = now - Date.parse(run.lease_until);
-      if (deadFor <= 0) continue;
+      // Our own are alive as we are, whatever a machine that slept says of their lease.
+      if (deadFor <= 0 || run.owner === this.#runs.owner) continue;
       // A lease given up on purpose is dated at the epoch; the time of giving up is then unknown, so the order waits
       // for its hand-over from the moment we first saw it.
       if (run.detached && !this.#handoverIsOver(run, now)) continue;
