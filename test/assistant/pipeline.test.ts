@@ -2,12 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LLMock } from '@copilotkit/aimock';
+import { Client, InMemoryTransport, type Progress } from '@modelcontextprotocol/client';
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type App, openApp } from '../../src/app.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { Outcome } from '../../src/contract/outcome.ts';
 import { LOCAL_AGENT } from '../../src/contract/principal.ts';
+import { createServed } from '../../src/serving.ts';
+import { createMcpServer } from '../../src/transports/mcp-server.ts';
 import { startModel } from '../support/assistant.ts';
 import { createLedgerTable, ledgerRows, ledgerToolkit } from '../support/ledger.ts';
 
@@ -140,5 +143,67 @@ describe('the assistant in the real pipeline', () => {
     mock.onMessage('hello', { error: { message: 'no' }, status: 401 });
     const outcome = await order({ message: 'hello' });
     expect(outcome).toMatchObject({ status: 'failed', fault: { code: 'assistant_auth' } });
+  });
+});
+
+describe('the assistant behind a real MCP client', () => {
+  let client: Client;
+
+  beforeEach(async () => {
+    const { profile } = app.config;
+    const served = await createServed(app, { toolkits: ['assistant'], profile, discovery: false });
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await createMcpServer(served, { transport: 'test', principal: LOCAL_AGENT }).connect(far);
+    client = new Client({ name: 'tester', version: '1' });
+    await client.connect(near);
+  });
+
+  afterEach(() => client.close());
+
+  const call = (args: JsonObject, options: { timeout?: number; onprogress?: (p: Progress) => void } = {}) =>
+    client.callTool({ name: 'order_clawdbot', arguments: args }, options);
+
+  it('lists one tool and answers as documented, with the key to go on', async () => {
+    mock.onMessage('hello', { content: 'Hi there.' });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['order_clawdbot']);
+    const told: string[] = [];
+    const result = await call(
+      { message: 'hello' },
+      { onprogress: ({ message }) => told.push(message ?? '') },
+    );
+    expect(result).toMatchObject({ content: [{ type: 'text', text: 'Hi there.' }], isError: false });
+    expect((result.structuredContent as JsonObject).sessionKey).toMatch(/^mcp-\d+-/);
+    expect(told).toContain('Thinking');
+  });
+
+  it('gives failures as isError with Error: and a code', async () => {
+    mock.onMessage('hello', { error: { message: 'no' }, status: 401 });
+    const result = await call({ message: 'hello' });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ type: 'text', text: 'Error: mock/one refused the credentials (HTTP 401).' }],
+      structuredContent: { error: { code: 'assistant_auth' } },
+    });
+  });
+
+  it('goes on working when the client times out, and answers the same message later', async () => {
+    let answer: (text: string) => void = () => {};
+    let times = 0;
+    mock.onMessage('long work', () => {
+      times += 1;
+      return new Promise((resolve) => {
+        answer = (content) => resolve({ content });
+      });
+    });
+    const args = { message: 'long work', sessionKey: 'k' };
+    await expect(call(args, { timeout: 1_000 })).rejects.toThrow(/timed out/i);
+    const again = call(args);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    answer('Finished.');
+    const result = await again;
+    expect(result.content[0]).toEqual({ type: 'text', text: 'Finished.' });
+    expect(result.content[1]).toMatchObject({ type: 'text', text: expect.stringMatching(/^Note: /) });
+    expect(times).toBe(1);
   });
 });
