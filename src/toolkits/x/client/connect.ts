@@ -9,7 +9,7 @@ import { HttpXApi } from './http-api.ts';
 import type { ConnectOptions } from './options.ts';
 import { SANDBOX, X_API } from './provider-info.ts';
 import { sleep } from './retry.ts';
-import { ExchangeStore } from './store.ts';
+import { ExchangeStore, warnLost } from './store.ts';
 
 const DEFAULT_TIMEOUT_S = 30;
 
@@ -29,9 +29,8 @@ export async function connectX(options: ConnectOptions): Promise<XApi> {
   }
   const ports = {
     backend,
-    store: new ExchangeStore(options.db, backend),
+    store: new ExchangeStore(options.db, backend, warnLost(options.log)),
     patience: { sleep: options.sleep ?? sleep, random: options.random ?? Math.random },
-    log: options.log,
     timeoutMs: (options.settings.request_timeout_seconds ?? DEFAULT_TIMEOUT_S) * 1000,
     now: options.now,
   };

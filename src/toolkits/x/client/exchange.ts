@@ -1,6 +1,5 @@
 import { ToolFault } from '../../../contract/faults.ts';
 import type { JsonValue } from '../../../contract/json.ts';
-import type { Log } from '../../../contract/ports.ts';
 import type { WireRequest } from '../endpoints/build.ts';
 import type { Credential, Endpoint } from '../endpoints/endpoint.ts';
 import type { Backend, RateLimit, RequestOptions } from './api.ts';
@@ -23,7 +22,6 @@ export interface ExchangePorts {
   line(): Promise<Line>;
   readonly store: ExchangeStore;
   readonly patience: Patience;
-  readonly log: Log;
   readonly timeoutMs: number;
   now(): Date;
 }
@@ -147,24 +145,16 @@ export class Exchanger {
     const items = ok ? countItems(answer.json ?? null) : 0;
     const price = target.endpoint?.price;
     const costMicros = ok && price ? price.micros * (price.per === 'item' ? items : 1) : 0;
-    try {
-      await this.#ports.store.record({
-        endpoint: target.endpoint?.id ?? 'universal',
-        method: request.method,
-        auth: signed.kind,
-        ok,
-        items,
-        costMicros,
-        rateLimit: answer && rateLimitOf(answer.headers),
-        at,
-      });
-    } catch (error) {
-      // What X did is done: a counter that cannot be written must not turn it into a failure.
-      this.#ports.log.warn('x usage could not be recorded', {
-        endpoint: target.endpoint?.id,
-        error: String(error),
-      });
-    }
+    await this.#ports.store.record({
+      endpoint: target.endpoint?.id ?? 'universal',
+      method: request.method,
+      auth: signed.kind,
+      ok,
+      items,
+      costMicros,
+      rateLimit: answer && rateLimitOf(answer.headers),
+      at,
+    });
   }
 
   #refuseWhileClosed(target: Target, signed: Signed): void {

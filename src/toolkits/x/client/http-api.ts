@@ -146,8 +146,9 @@ export class HttpXApi implements XApi {
     return this.#ports.store.usage(since);
   }
 
-  close(): Promise<void> {
-    return this.#ports.close();
+  async close(): Promise<void> {
+    await this.#ports.store.flush();
+    await this.#ports.close();
   }
 }
 

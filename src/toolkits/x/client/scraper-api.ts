@@ -22,7 +22,7 @@ import type { ConnectOptions } from './options.ts';
 import { scraperInfo } from './provider-info.ts';
 import { guardRaw } from './raw-guard.ts';
 import { SCRAPER_READS } from './scraper-reads.ts';
-import { ExchangeStore } from './store.ts';
+import { ExchangeStore, warnLost } from './store.ts';
 
 /** Reads X as a browser does. No credentials of the API, no changes, and X may stop it at any time. */
 export class ScraperApi implements XApi {
@@ -34,7 +34,7 @@ export class ScraperApi implements XApi {
   constructor(options: ConnectOptions) {
     this.provider = scraperInfo(options.settings.scraper_allow_mutations === true);
     this.#options = options;
-    this.#store = new ExchangeStore(options.db, 'scraper');
+    this.#store = new ExchangeStore(options.db, 'scraper', warnLost(options.log));
   }
 
   async request(id: EndpointId, params: JsonObject, options: RequestOptions = {}): Promise<XReply> {
@@ -104,7 +104,9 @@ export class ScraperApi implements XApi {
     return this.#store.usage(since);
   }
 
-  async close(): Promise<void> {}
+  close(): Promise<void> {
+    return this.#store.flush();
+  }
 
   #noChange(what: string): ToolFault {
     if (this.#options.settings.scraper_allow_mutations !== true) {
@@ -143,21 +145,18 @@ export class ScraperApi implements XApi {
     return scraper;
   }
 
-  async #record(id: EndpointId, ok: boolean, items: number): Promise<void> {
-    try {
-      await this.#store.record({
-        endpoint: id,
-        method: 'GET',
-        auth: 'scraper',
-        ok,
-        items,
-        costMicros: 0,
-        rateLimit: undefined,
-        at: this.#options.now(),
-      });
-    } catch (error) {
-      this.#options.log.warn('x usage could not be recorded', { endpoint: id, error: String(error) });
-    }
+  #record(id: EndpointId, ok: boolean, items: number): Promise<void> {
+    const at = this.#options.now();
+    return this.#store.record({
+      endpoint: id,
+      method: 'GET',
+      auth: 'scraper',
+      ok,
+      items,
+      costMicros: 0,
+      rateLimit: undefined,
+      at,
+    });
   }
 
   async #faultOf(error: unknown, id: EndpointId): Promise<ToolFault> {

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { Log } from '../../../contract/ports.ts';
 import type { RateLimit, RateLimitRow, UsageRow } from './api.ts';
 import type { XClientTables } from './tables.ts';
 
@@ -13,22 +14,47 @@ export interface Exchange {
   readonly at: Date;
 }
 
+/** Reads are written down in groups, as their evidence is: a read must not wait for the disk. */
+const GROUP_MS = 200;
+
 /** Rate limits and usage, shared by every process on this store. */
 export class ExchangeStore {
   readonly #db: Kysely<XClientTables>;
   /** Sandbox and X are counted apart. */
   readonly #realm: string;
+  readonly #onLost: (error: unknown) => void;
+  #waiting: Exchange[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(db: Kysely<XClientTables>, realm: string) {
+  constructor(db: Kysely<XClientTables>, realm: string, onLost: (error: unknown) => void) {
     this.#db = db;
     this.#realm = realm;
+    this.#onLost = onLost;
   }
 
+  /** Never throws: what X did is done, and a counter that cannot be written must not turn it into a failure. */
   async record(exchange: Exchange): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
-      await this.#count(trx, exchange);
-      if (exchange.rateLimit) await this.#keepLimit(trx, exchange, exchange.rateLimit);
-    });
+    this.#waiting.push(exchange);
+    if (exchange.method === 'GET') this.#timer ??= setTimeout(() => void this.flush(), GROUP_MS).unref();
+    else await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const group = this.#waiting;
+    this.#waiting = [];
+    if (group.length === 0) return;
+    try {
+      await this.#db.transaction().execute(async (trx) => {
+        for (const exchange of group) {
+          await this.#count(trx, exchange);
+          if (exchange.rateLimit) await this.#keepLimit(trx, exchange, exchange.rateLimit);
+        }
+      });
+    } catch (error) {
+      this.#onLost(error);
+    }
   }
 
   async #count(db: Kysely<XClientTables>, exchange: Exchange): Promise<void> {
@@ -75,6 +101,7 @@ export class ExchangeStore {
   }
 
   async rateLimits(): Promise<readonly RateLimitRow[]> {
+    await this.flush();
     const rows = await this.#db
       .selectFrom('x_rate_limits')
       .selectAll()
@@ -93,6 +120,7 @@ export class ExchangeStore {
   }
 
   async usage(since: Date): Promise<readonly UsageRow[]> {
+    await this.flush();
     const rows = await this.#db
       .selectFrom('x_usage')
       .selectAll()
@@ -112,3 +140,8 @@ export class ExchangeStore {
     }));
   }
 }
+
+export const warnLost =
+  (log: Log) =>
+  (error: unknown): void =>
+    log.warn('x usage could not be written down', { error: String(error) });
