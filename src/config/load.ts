@@ -88,7 +88,8 @@ function parseSection(
   for (const { path, known } of unknownKeys(section.schema, table)) {
     problems.push({ path: [...prefix, ...path], message: explainUnknown([...prefix, ...path], known) });
   }
-  const result = section.schema.safeParse(table);
+  // Each schema is used once: compiling it first, as zod does by itself, would cost most of the start-up.
+  const result = section.schema.safeParse(table, { jitless: true });
   if (result.success) return result.data;
   for (const issue of result.error.issues) {
     // Found above already, and at every depth.

@@ -1,4 +1,4 @@
-import { type PolicyLimit, type PolicyRule, policyRule, type TemplateName } from '../../contract/policy.ts';
+import type { PolicyLimit, PolicyRule, TemplateName } from '../../contract/policy.ts';
 
 export interface Template {
   readonly name: TemplateName;
@@ -11,8 +11,16 @@ export interface Template {
 const HOUR = 3_600;
 const DAY = 86_400;
 
-const rule = (id: string, label: string, categories: readonly string[]): PolicyRule =>
-  policyRule.parse({ id, label, toolkits: ['x'], categories, effects: ['change'], action: 'ask' });
+const rule = (id: string, label: string, categories: string[]): PolicyRule => ({
+  id,
+  label,
+  enabled: true,
+  priority: 100,
+  toolkits: ['x'],
+  categories,
+  effects: ['change'],
+  action: 'ask',
+});
 
 const perPeriod = (
   key: string,
