@@ -99,7 +99,7 @@ describe('the growth loops', () => {
       }
       const calls = await kit.kernel.telemetry.calls({ tool: 'find_reply_opportunities', limit: 10 });
       const details = await Promise.all(calls.map(({ callId }) => kit.kernel.telemetry.call(callId)));
-      const queries = details.map((call) => (call?.args as JsonObject).query).reverse();
+      const queries = details.map((call) => (call?.args as JsonObject | undefined)?.query).reverse();
       expect(queries).toEqual(['kelp', 'boats', 'tides', 'kelp'].map((word) => `${word} -is:retweet`));
       expect(details[0]?.args).toHaveProperty('since_id');
     });

@@ -49,7 +49,7 @@ export function describeMutation(call: CallDetail, services: Pick<XServices, 'un
     status,
     params_hash: call.digest,
     params_summary: summarise(call.args) ?? '',
-    result_summary: summarise(call.result),
+    result_summary: summarise(resultOf(call)),
     error_code: call.code ?? null,
     elapsed_ms: call.latencyMs,
     requested_by: call.principal,
@@ -65,12 +65,18 @@ export function statusOf(call: Pick<CallDetail, 'status' | 'replayOf'>): Mutatio
   return CALL_STATUSES.failure.includes(call.status) ? 'failure' : 'pending';
 }
 
+/** The record keeps the whole outcome; a reader wants what the tool gave back. */
+export function resultOf({ result }: Pick<CallDetail, 'result'>): JsonValue | undefined {
+  return isObject(result) && result.status === 'ok' && 'data' in result ? result.data : result;
+}
+
 function guidance(call: CallDetail, status: MutationStatus, services: Pick<XServices, 'undoOf'>) {
   const none = (note: string) => ({ reversible: false, undo_tool: null, undo_params: null, note });
   if (status === 'pending') return none('Not settled yet; look again before undoing anything.');
   if (status === 'failure') return none('Nothing to undo: the call did not succeed.');
   const args = isObject(call.args) ? call.args : undefined;
-  const undo = args && call.result !== undefined ? services.undoOf(call.tool, args, call.result) : undefined;
+  const result = resultOf(call);
+  const undo = args && result !== undefined ? services.undoOf(call.tool, args, result) : undefined;
   if (!undo) return none('This change cannot be taken back by a tool.');
   return {
     reversible: true,

@@ -2,7 +2,7 @@ import { ToolFault } from '../../../contract/faults.ts';
 import { instantOf } from '../growth/clock.ts';
 
 const WITH_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/u;
-const LOCAL = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2}(\.\d+)?)?$/u;
+const LOCAL = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/u;
 const YEAR_MS = 366 * 86_400_000;
 
 /** A time without a zone means the wall clock of `[schedule] timezone`: that is what people write. */
@@ -19,14 +19,12 @@ export function scheduleTime(text: string, timeZone: string, now: Date): Date {
 }
 
 function read(text: string, timeZone: string): Date | undefined {
-  if (WITH_ZONE.test(text)) return new Date(text);
-  const local = LOCAL.exec(text);
-  if (!local?.[1] || !local[2]) return undefined;
-  const [date, time] = [local[1], local[2]];
+  const [date, time] = [text.slice(0, 10), text.slice(11, 16)];
   // Catches the 31st of February and the like, which would otherwise roll over.
-  const valid = new Date(`${date}T${time}:00Z`);
-  if (Number.isNaN(valid.getTime()) || !valid.toISOString().startsWith(`${date}T${time}`)) return undefined;
-  return instantOf(date, time, timeZone);
+  const wall = new Date(`${date}T${time}:00Z`);
+  if (Number.isNaN(wall.getTime()) || !wall.toISOString().startsWith(`${date}T${time}`)) return undefined;
+  if (WITH_ZONE.test(text)) return new Date(text);
+  return LOCAL.test(text) ? instantOf(date, time, timeZone) : undefined;
 }
 
 const fault = (message: string): ToolFault =>

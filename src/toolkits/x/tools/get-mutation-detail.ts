@@ -3,7 +3,7 @@ import type { Effect } from '../../../contract/effect.ts';
 import { isChange } from '../../../contract/effect.ts';
 import { ToolFault } from '../../../contract/faults.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
-import { describeMutation, mutation } from '../lib/mutation-view.ts';
+import { describeMutation, mutation, resultOf } from '../lib/mutation-view.ts';
 import { defineXTool } from '../services.ts';
 
 export const getMutationDetail = defineXTool({
@@ -41,7 +41,7 @@ export const getMutationDetail = defineXTool({
       evidence_hash: call.evidenceHash ?? null,
       duplicate_of: call.replayOf ?? null,
       params: call.args ?? null,
-      result: call.result ?? null,
+      result: resultOf(call) ?? null,
     };
   },
 });
