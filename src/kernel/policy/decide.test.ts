@@ -258,6 +258,24 @@ describe('explain', () => {
   });
 });
 
+describe('schemas', () => {
+  it('are not read by a policy without conditions', async () => {
+    const lazy = CATALOGUE.map((subject) => ({
+      ...subject,
+      get inputJson(): never {
+        throw new Error('the schema was read');
+      },
+    }));
+    const policy = await compile(
+      { rules: [rule('no', 'deny', { principals: ['agent:bot'] })] },
+      { catalogue: lazy },
+    );
+    expect(policy.decide({ ...callOf('create_code'), subject: subjectOf('create_code') }).action).toBe(
+      'allow',
+    );
+  });
+});
+
 describe('version and status', () => {
   it('changes with any part of the policy and with nothing else', async () => {
     const version = async (...given: Parameters<typeof compile>) => (await compile(...given)).version;

@@ -47,7 +47,8 @@ export function planFor(subject: CallSubject, input: PlanInput): Plan {
     rules: rules.map((rule) => ({ rule, say: ruleSay(rule, subject) })),
     after: [...listSays(subject, input), DEFAULT],
     tool: { name, toolkit, category, effect },
-    readArgs: known && integerReader(known.inputJson),
+    // Reading a schema may mean making it, so it is asked for only where a condition needs it.
+    readArgs: known && rules.some(({ condition }) => condition) ? integerReader(known.inputJson) : undefined,
   };
 }
 
