@@ -51,7 +51,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       return world.run((state) => run(state, params, options.now()));
     },
     async close() {
-      await windows.flush();
+      // The store may be gone already; counts of the last moments are not worth a failed shutdown.
+      await windows.flush().catch(() => undefined);
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         if ('closeAllConnections' in server) server.closeAllConnections();
