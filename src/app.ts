@@ -14,7 +14,8 @@ import { createAuditPort } from './kernel/audit/port.ts';
 import type { Database } from './kernel/database.ts';
 import { createHealth } from './kernel/health.ts';
 import { createKernel, type Kernel } from './kernel/kernel.ts';
-import { compilePolicy, type Policy, unreadablePolicy } from './kernel/policy/index.ts';
+import type { PolicyInput } from './kernel/policy/index.ts';
+import { PolicyInForce } from './kernel/policy-in-force.ts';
 import { createPolicyPort } from './kernel/policy-port.ts';
 import { createLog } from './lib/log.ts';
 import { VERSION } from './lib/version.ts';
@@ -43,7 +44,7 @@ export interface App {
   /** The person this process acts for: whoever runs it. */
   readonly person: Principal;
   readonly env: AppOptions['env'];
-  policy(): Policy;
+  readonly policy: PolicyInForce;
   hostFor(toolkit: Toolkit): ToolkitHost;
   now(): Date;
   close(): Promise<void>;
@@ -65,11 +66,14 @@ export async function openApp(options: AppOptions): Promise<App> {
   const database = await openStorage({ url: config.storageUrl });
 
   const sandbox = createSandbox(database, now);
-  let policy: Policy = unreadablePolicy('the policy was not read yet');
   const hostFor = (toolkit: Toolkit): ToolkitHost => ({
     section: (section) => config.section(section),
-    mode: config.mode,
-    approvalMode: config.approvalMode,
+    get mode() {
+      return policy.modes.mode;
+    },
+    get approvalMode() {
+      return policy.modes.approvalMode;
+    },
     dataDir: config.dataDir,
     engine: database.engine,
     // Each toolkit sees its own tables; the database is one.
@@ -84,6 +88,15 @@ export async function openApp(options: AppOptions): Promise<App> {
     if (toolkit.usesTools) await Promise.all(config.toolkits.map((id) => inventory.load(id)));
     return hostFor(toolkit);
   });
+  const policy = new PolicyInForce(
+    {
+      mode: config.mode,
+      approvalMode: config.approvalMode,
+      policy: config.policy,
+      catalogue: (needsSchemas) => policyCatalogue(inventory, needsSchemas),
+    },
+    database,
+  );
   const kernel = createKernel({
     database,
     dataDir: config.dataDir,
@@ -94,7 +107,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       agentsMayApprove: config.approvals.agents_may_approve,
       approvalExpiryMs: config.approvals.expiry_hours * 3_600_000,
     },
-    policy: () => policy,
+    policy,
     resolve: (name) => inventory.resolve(name),
     notify: createNotifier({ ...notifySettings(config), log, env }),
   });
@@ -109,7 +122,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     approvals: kernel.approvals,
     telemetry: kernel.telemetry,
     audit: createAuditPort(database, checkpoints, () => kernel.flush()),
-    policy: createPolicyPort(() => policy, database, now),
+    policy: createPolicyPort(() => policy.current, database, now),
     config: { path: config.path, masked: () => config.masked(), problems: () => configProblems(options) },
     health: createHealth({ kernel, database, startedAt: now(), now, version: VERSION }),
     leases: kernel.leases,
@@ -119,7 +132,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     tools: () => offers(inventory, config),
   };
   try {
-    policy = await readPolicy(config, inventory);
+    await policy.refresh();
   } catch (error) {
     await database.close();
     throw error;
@@ -135,7 +148,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     checkpoints,
     env,
     person: { kind: 'person', id: userName() },
-    policy: () => policy,
+    policy,
     hostFor,
     now,
     async close() {
@@ -164,9 +177,11 @@ function createSandbox(database: Database, now: () => Date) {
   };
 }
 
-/** Conditions are checked against the tools' schemas, so a policy that has one needs every toolkit loaded. */
-async function readPolicy(config: Config, inventory: Inventory): Promise<Policy> {
-  const needsSchemas = config.policy.rules.some((rule) => rule.when !== undefined);
+/** Schemas of every tool are loaded only for a policy that has conditions to check against them. */
+async function policyCatalogue(
+  inventory: Inventory,
+  needsSchemas: boolean,
+): Promise<PolicyInput['catalogue']> {
   const schemas = new Map<string, JsonObject>();
   if (needsSchemas) {
     for (const { id } of inventory.sources) {
@@ -174,16 +189,7 @@ async function readPolicy(config: Config, inventory: Inventory): Promise<Policy>
         schemas.set(tool.name, tool.input.json as JsonObject);
     }
   }
-  const catalogue = inventory.catalogue.map((entry) => ({
-    ...entry,
-    inputJson: schemas.get(entry.name) ?? {},
-  }));
-  return compilePolicy({
-    mode: config.mode,
-    approvalMode: config.approvalMode,
-    policy: config.policy,
-    catalogue,
-  });
+  return inventory.catalogue.map((entry) => ({ ...entry, inputJson: schemas.get(entry.name) ?? {} }));
 }
 
 /** Toolkits act for themselves only: as the system's own clock, or as the assistant. Never as a person or an agent. */

@@ -28,7 +28,7 @@ export async function createServed(app: App, options: ExposureOptions): Promise<
     log: app.log,
     stateKey: await stateKey(app),
     person: app.person,
-    modes: () => ({ mode: app.config.mode, approvalMode: app.config.approvalMode }),
+    modes: () => app.policy.modes,
     firstUse: (nonce) => firstUse(app, nonce),
     authenticate: (token) => app.kernel.agents.authenticate(token),
   };

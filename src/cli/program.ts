@@ -43,6 +43,11 @@ function addServing(program: Command): void {
     .option('--port <port>', 'HTTP port')
     .option('--host <address>', 'address to listen on')
     .action(async (options, command) => (await import('./commands/up.ts')).up(globals(command), options));
+  program
+    .command('open')
+    .description('sign in to the inbox with a one-time link')
+    .option('--no-browser', 'only print the link')
+    .action(async (options, command) => (await import('./commands/open.ts')).open(globals(command), options));
   const mcp = program.command('mcp').description('serve agents over MCP');
   exposureOptions(mcp.command('serve').description('serve agents on stdio (default) or TCP'))
     .option('--discovery', 'list three meta-tools instead of all tools')

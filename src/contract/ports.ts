@@ -83,7 +83,8 @@ export interface ApprovalFilter {
   readonly digest?: string;
   readonly limit?: number;
   readonly offset?: number;
-  readonly order?: 'newest' | 'oldest';
+  /** `danger`: what destroys first, then what has risks, newest first within each. */
+  readonly order?: 'newest' | 'oldest' | 'danger';
 }
 
 export interface Decided {

@@ -17,8 +17,7 @@ import type { Database } from './database.ts';
 import { createEvents, type EventFeed } from './events.ts';
 import { createLeases } from './leases.ts';
 import { createPipeline, type Invoke } from './pipeline.ts';
-import type { Policy } from './policy/index.ts';
-import type { CallLimits, Ports } from './ports.ts';
+import type { CallLimits, PolicySource, Ports } from './ports.ts';
 import { Recorder } from './recorder.ts';
 import { markInterrupted, reconcileAll, resumeApproved, settleCall } from './recovery.ts';
 import { createTelemetry } from './telemetry/index.ts';
@@ -28,7 +27,7 @@ export interface KernelOptions {
   readonly dataDir: string;
   readonly log: Log;
   readonly limits: CallLimits;
-  policy(): Policy;
+  readonly policy: PolicySource;
   resolve(name: string): Promise<BoundTool | undefined>;
   now?(): Date;
   notify?(approval: Approval): void;

@@ -15,13 +15,19 @@ export interface Ports {
   readonly artifacts: ArtifactStore;
   readonly log: Log;
   readonly limits: CallLimits;
-  /** The policy in force; reading it anew lets an edited rule hold from the next call on. */
-  policy(): Policy;
+  /** The policy in force, the stamp it was made under, and a way to read it anew. */
+  readonly policy: PolicySource;
   /** Any tool that exists, whatever the session is shown. */
   resolve(name: string): Promise<BoundTool | undefined>;
   /** The pipeline itself, for a call made as part of another. */
   invoke: Invoke;
   now(): Date;
+}
+
+export interface PolicySource {
+  readonly current: Policy;
+  readonly stamp: string;
+  refresh(): Promise<void>;
 }
 
 export interface CallLimits {

@@ -70,7 +70,13 @@ export async function openTestKernel(
       agentsMayApprove: options.agentsMayApprove ?? false,
       approvalExpiryMs: 86_400_000,
     },
-    policy: () => policy,
+    policy: {
+      get current() {
+        return policy;
+      },
+      stamp: 'none',
+      refresh: async () => {},
+    },
     resolve: (name) => inventory.resolve(name),
     notify: (approval) => notified.push(approval),
   });

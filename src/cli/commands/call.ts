@@ -34,8 +34,13 @@ export function callTool(global: GlobalOptions, name: string, options: CallOptio
       onProgress: ({ message, done, total }) => complain(total ? `${message} (${done}/${total})` : message),
     });
     const { dialect } = bound.toolkit;
-    const modes = { mode: app.config.mode, approvalMode: app.config.approvalMode };
-    print(JSON.stringify(dialects[dialect].body({ tool: bound.tool, dialect, ...result }, modes), null, 2));
+    print(
+      JSON.stringify(
+        dialects[dialect].body({ tool: bound.tool, dialect, ...result }, app.policy.modes),
+        null,
+        2,
+      ),
+    );
     const { outcome } = result;
     if (outcome.status === 'routed')
       complain(`It waits for approval: countersign approvals approve ${outcome.approvalId}`);

@@ -16,7 +16,7 @@ interface ExplainOptions {
 /** Says what policy would decide and which rules had a say, without running or counting anything. */
 export function explain(global: GlobalOptions, name: string, options: ExplainOptions): Promise<void> {
   return withApp(global, async (app) => {
-    const policy = app.policy();
+    const policy = app.policy.current;
     const subject = policy.find(name);
     if (!subject) throw new CliError(`There is no tool ${name}.`, 2);
     const args = await validArgs(
@@ -77,7 +77,7 @@ export function testPolicy(global: GlobalOptions, file: string): Promise<void> {
   return withApp(global, async (app) => {
     const cases = parseCases(readFileSync(file, 'utf8'), file);
     const toolNames = app.inventory.catalogue.map(({ name }) => name);
-    const results = runCases(app.policy(), cases, { now: app.now(), toolNames });
+    const results = runCases(app.policy.current, cases, { now: app.now(), toolNames });
     const failed = results.filter(({ passed }) => !passed);
     if (global.json) printJson(results);
     else {

@@ -5,6 +5,8 @@ import { erasePayloads } from '../../kernel/audit/index.ts';
 import { createServed } from '../../serving.ts';
 import { mustHaveToken, serveOnHttp } from '../../transports/http.ts';
 import { serveOnTcp } from '../../transports/tcp.ts';
+import { createWebApp } from '../../web/server.ts';
+import { webPorts } from '../../web-ports.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { complain } from '../output.ts';
 import { parseAddress, untilStopped } from './mcp-serve.ts';
@@ -42,14 +44,17 @@ async function run(app: App): Promise<void> {
     profile: config.profile,
     discovery: false,
   });
-  const http = await serveOnHttp(served, { host, port, allowedHosts: allowedHosts(app) }).catch(
-    (error: Error & { code?: string }) => {
-      if (error.code !== 'EADDRINUSE') throw error;
-      throw new CliError(
-        `${host}:${port} is in use. Is \`countersign up\` running already? Otherwise use --port.`,
-      );
-    },
-  );
+  const http = await serveOnHttp(served, {
+    host,
+    port,
+    allowedHosts: allowedHosts(app),
+    web: createWebApp(webPorts(app)),
+  }).catch((error: Error & { code?: string }) => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new CliError(
+      `${host}:${port} is in use. Is \`countersign up\` running already? Otherwise use --port.`,
+    );
+  });
   const tcpAddress = app.env.TOOLHUB_MCP_LISTEN || config.server.tcp;
   const tcp = tcpAddress ? await serveOnTcp(served, parseAddress(tcpAddress)) : undefined;
   const stop = new AbortController();
@@ -102,6 +107,7 @@ function startUpkeep(app: App): NodeJS.Timeout {
     if (busy) return;
     busy = true;
     try {
+      await app.policy.refresh();
       await app.kernel.recover();
       await expireDue(app.kernel.queue);
       await app.kernel.events.prune();

@@ -1,9 +1,18 @@
 import type { Kysely } from 'kysely';
+import { OVERRIDES_KEY, stampOf } from '../policy-in-force.ts';
 import type { Tables } from '../tables.ts';
 
 const KEY = 'paused';
 
-/** Read inside the admission transaction, so that a pause holds for every process from its commit on. */
+/** Read inside the admission transaction, so that a pause or an edited rule holds for every process at once. */
+export async function standingOrders(db: Kysely<Tables>): Promise<{ paused: boolean; policyStamp: string }> {
+  const rows = await db.selectFrom('settings').selectAll().where('key', 'in', [KEY, OVERRIDES_KEY]).execute();
+  return {
+    paused: rows.some(({ key }) => key === KEY),
+    policyStamp: stampOf(rows.find(({ key }) => key === OVERRIDES_KEY)?.value),
+  };
+}
+
 export async function isPaused(db: Kysely<Tables>): Promise<boolean> {
   const row = await db.selectFrom('settings').select('value').where('key', '=', KEY).executeTakeFirst();
   return row !== undefined;

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Approval, ApprovalFilter } from '../../contract/ports.ts';
 import { principalName } from '../../contract/principal.ts';
 import type { Tables } from '../tables.ts';
@@ -23,8 +23,9 @@ export async function listApprovals(
   db: Kysely<Tables>,
   filter: ApprovalFilter,
 ): Promise<readonly Approval[]> {
-  const rows = await filtered(db, filter)
-    .selectAll()
+  const danger = sql<number>`case when effect = 'destroy' then 0 when risks <> '[]' then 1 else 2 end`;
+  const query = filtered(db, filter).selectAll();
+  const rows = await (filter.order === 'danger' ? query.orderBy(danger) : query)
     .orderBy('id', filter.order === 'oldest' ? 'asc' : 'desc')
     .limit(filter.limit ?? 100)
     .offset(filter.offset ?? 0)

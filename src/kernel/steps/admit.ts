@@ -4,11 +4,12 @@ import { ToolFault } from '../../contract/faults.ts';
 import { claimKey } from '../admission/claim.ts';
 import { consumeGrant } from '../admission/grant.ts';
 import { countLimits, LimitReached } from '../admission/limits.ts';
-import { isPaused } from '../admission/pause.ts';
+import { standingOrders } from '../admission/pause.ts';
 import { appendEntries, payloadRow, prepareEntry } from '../audit/index.ts';
 import type { CallState, Step } from '../call.ts';
 import { callRow, entryOf, sealArgs } from '../evidence.ts';
 import type { Ports } from '../ports.ts';
+import { PolicyStale } from './stale.ts';
 
 /** A running call whose process stopped renewing this is taken for dead. */
 export const LEASE_MS = 30_000;
@@ -54,12 +55,14 @@ export const admitChange =
     }
   };
 
-async function admit(call: CallState, { database, now }: Ports): Promise<void> {
+async function admit(call: CallState, { database, now, policy }: Ports): Promise<void> {
   const args = sealArgs(call);
   const entry = prepareEntry(entryOf(call, 'intent', { args: args.hash }));
   await database.write(async (trx) => {
     const at = now();
-    if (await isPaused(trx)) {
+    const orders = await standingOrders(trx);
+    if (orders.policyStamp !== policy.stamp) throw new PolicyStale();
+    if (orders.paused) {
       throw new ToolFault('paused', 'All changes are paused by a person. `countersign resume` lifts it.');
     }
     await claimKey(trx, call, at);

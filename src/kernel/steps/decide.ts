@@ -2,63 +2,78 @@ import { ToolFault } from '../../contract/faults.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import { principalName } from '../../contract/principal.ts';
 import { describeDecisionTargets } from '../approvals/question.ts';
-import type { CallState, Step } from '../call.ts';
+import type { CallState, Next, Step } from '../call.ts';
 import { createContext } from '../context.ts';
 import type { Ports } from '../ports.ts';
+import { PolicyStale } from './stale.ts';
 
 /** Asks policy. Only `allow`, or an approval that satisfies `ask`, lets the call go on. */
 export const decidePolicy =
   (ports: Ports): Step =>
   async (call, next) => {
-    const { bound, principal, approval, parent } = call.request;
-    const { tool, toolkit } = bound;
-    const subject = { name: tool.name, toolkit: toolkit.id, category: tool.category, effect: tool.effect };
-    const query = {
-      subject,
-      args: call.args,
-      principal,
-      now: ports.now(),
-      dryRunRequested: call.dryRunRequested,
-    };
-    const policy = ports.policy();
-    const decision = policy.decide(query);
-    call.decision = decision;
-
-    switch (decision.action) {
-      case 'deny':
-        return refuse(
-          decision.rule,
-          new ToolFault(decision.code ?? 'policy_denied_user_rule', `Policy denied: ${decision.reason}`),
-        );
-      case 'dry_run':
-        return dryRun(call, decision.rule, ports);
-      case 'ask': {
-        call.grant = approval ?? parent?.grant ?? (await ports.queue.findPermit(call));
-        if (!call.grant) {
-          if (tool.needsPermit) return refuse(decision.rule, missingPermit(call));
-          return ports.queue.route(call, decision);
-        }
-        break;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await judge(call, next, ports);
+      } catch (error) {
+        if (!(error instanceof PolicyStale) || attempt >= MAX_REREADS) throw error;
+        await ports.policy.refresh();
       }
-      case 'allow':
-        if (tool.needsPermit) {
-          call.grant = approval ?? parent?.grant ?? (await ports.queue.findPermit(call));
-          if (!call.grant) return refuse('hard:permit', missingPermit(call));
-        } else {
-          call.grant = approval ?? parent?.grant;
-        }
-        break;
-      default:
-        return decision.action satisfies never;
     }
-
-    if (tool.effect === 'decide') {
-      const refusal = await settleDecider(call, ports);
-      if (refusal) return refusal;
-    }
-    call.limits = tool.composite ? [] : policy.limitsFor(query);
-    return next();
   };
+
+/** Rules are edited by people; one who edits faster than this is a fault. */
+const MAX_REREADS = 5;
+
+async function judge(call: CallState, next: Next, ports: Ports): Promise<Outcome> {
+  const { bound, principal, approval, parent } = call.request;
+  const { tool, toolkit } = bound;
+  const subject = { name: tool.name, toolkit: toolkit.id, category: tool.category, effect: tool.effect };
+  const query = {
+    subject,
+    args: call.args,
+    principal,
+    now: ports.now(),
+    dryRunRequested: call.dryRunRequested,
+  };
+  const policy = ports.policy.current;
+  const decision = policy.decide(query);
+  call.decision = decision;
+
+  switch (decision.action) {
+    case 'deny':
+      return refuse(
+        decision.rule,
+        new ToolFault(decision.code ?? 'policy_denied_user_rule', `Policy denied: ${decision.reason}`),
+      );
+    case 'dry_run':
+      return dryRun(call, decision.rule, ports);
+    case 'ask': {
+      call.grant = approval ?? parent?.grant ?? (await ports.queue.findPermit(call));
+      if (!call.grant) {
+        if (tool.needsPermit) return refuse(decision.rule, missingPermit(call));
+        return ports.queue.route(call, decision);
+      }
+      break;
+    }
+    case 'allow':
+      if (tool.needsPermit) {
+        call.grant = approval ?? parent?.grant ?? (await ports.queue.findPermit(call));
+        if (!call.grant) return refuse('hard:permit', missingPermit(call));
+      } else {
+        call.grant = approval ?? parent?.grant;
+      }
+      break;
+    default:
+      return decision.action satisfies never;
+  }
+
+  if (tool.effect === 'decide') {
+    const refusal = await settleDecider(call, ports);
+    if (refusal) return refusal;
+  }
+  call.limits = tool.composite ? [] : policy.limitsFor(query);
+  return next();
+}
 
 const refuse = (rule: string, fault: ToolFault): Outcome => ({ status: 'refused', rule, fault });
 

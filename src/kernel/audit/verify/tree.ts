@@ -94,15 +94,13 @@ async function nodesText(database: Database, level: number, from: number, to: nu
   const joined =
     database.engine === 'postgres'
       ? sql<string>`string_agg(hash, '' order by idx)`
-      : sql<string>`group_concat(hash, '' order by idx)`;
-  const row = await database.db
-    .selectFrom('audit_nodes')
-    .select(joined.as('text'))
-    .where('level', '=', level)
-    .where('idx', '>=', from)
-    .where('idx', '<', to)
-    .executeTakeFirst();
-  return row?.text ?? '';
+      : sql<string>`group_concat(hash, '')`;
+  const { rows } = await sql<{ text: string | null }>`
+    select ${joined} as text from (
+      select idx, hash from audit_nodes where level = ${level} and idx >= ${from} and idx < ${to} order by idx
+    ) as page
+  `.execute(database.db);
+  return rows[0]?.text ?? '';
 }
 
 /** The peaks stand side by side from the widest to the narrowest: the first wrong one tells where damage begins. */

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import {
+  type McpPolicyConfig,
+  type PolicyRule,
+  policyRule,
+  TEMPLATE_NAMES,
+  type TemplateName,
+} from '../contract/policy.ts';
+import type { Database } from './database.ts';
+import { compilePolicy, type Policy, type PolicyInput, unreadablePolicy } from './policy/index.ts';
+
+export const OVERRIDES_KEY = 'policy_overrides';
+
+/** What people change while servers run. It is kept in the store, so that every process follows. */
+export interface PolicyOverrides {
+  readonly mode?: 'autopilot' | 'composer';
+  readonly template?: TemplateName;
+  readonly rules: readonly PolicyRule[];
+}
+
+const overridesSchema = z.object({
+  mode: z.enum(['autopilot', 'composer']).optional(),
+  template: z.enum(TEMPLATE_NAMES).optional(),
+  rules: z.array(policyRule),
+});
+
+export interface PolicyBase {
+  readonly mode: 'autopilot' | 'composer';
+  readonly approvalMode: boolean;
+  readonly policy: McpPolicyConfig;
+  /** Conditions are checked against the tools' schemas; loading those is left out where no rule has one. */
+  catalogue(needsSchemas: boolean): Promise<PolicyInput['catalogue']>;
+}
+
+/** The policy of the configuration file together with what people changed since. */
+export class PolicyInForce {
+  readonly #base: PolicyBase;
+  readonly #database: Database;
+  #policy: Policy = unreadablePolicy('the policy was not read yet');
+  #mode: 'autopilot' | 'composer';
+  #stamp = 'unread';
+
+  constructor(base: PolicyBase, database: Database) {
+    this.#base = base;
+    this.#database = database;
+    this.#mode = base.mode;
+  }
+
+  get current(): Policy {
+    return this.#policy;
+  }
+
+  /** Names the overrides this policy was made with; a change admitted under another is judged again. */
+  get stamp(): string {
+    return this.#stamp;
+  }
+
+  get modes(): { mode: 'autopilot' | 'composer'; approvalMode: boolean } {
+    return { mode: this.#mode, approvalMode: this.#base.approvalMode || this.#mode === 'composer' };
+  }
+
+  /** Reads what is stored and puts it in force. A policy that cannot be read denies every change. */
+  async refresh(): Promise<void> {
+    const stored = await this.#read();
+    const stamp = stampOf(stored);
+    if (stamp === this.#stamp) return;
+    const overrides = parseOverrides(stored);
+    if (!overrides) {
+      this.#policy = unreadablePolicy('the rules in the store cannot be read');
+      this.#stamp = stamp;
+      return;
+    }
+    const input = await this.#input(overrides);
+    this.#policy = await compilePolicy(input);
+    this.#mode = input.mode;
+    this.#stamp = stamp;
+  }
+
+  async overrides(): Promise<PolicyOverrides> {
+    return parseOverrides(await this.#read()) ?? { rules: [] };
+  }
+
+  /** What is in force as data, to compile variants of it. */
+  async input(): Promise<PolicyInput> {
+    return this.#input(await this.overrides());
+  }
+
+  /** Refuses what does not compile; what does is in force for every process from this commit on. */
+  async setOverrides(overrides: PolicyOverrides): Promise<void> {
+    await compilePolicy(await this.#input(overrides));
+    const value = JSON.stringify(overrides);
+    await this.#database.db
+      .insertInto('settings')
+      .values({ key: OVERRIDES_KEY, value })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+      .execute();
+    await this.refresh();
+  }
+
+  async #input({ mode = this.#base.mode, template, rules }: PolicyOverrides): Promise<PolicyInput> {
+    const { policy, approvalMode } = this.#base;
+    const own = policy.rules.filter(({ id }) => !rules.some((rule) => rule.id === id));
+    const merged = { ...policy, ...(template ? { template } : {}), rules: [...own, ...rules] };
+    const catalogue = await this.#base.catalogue(merged.rules.some(({ when }) => when !== undefined));
+    return { mode, approvalMode: approvalMode || mode === 'composer', policy: merged, catalogue };
+  }
+
+  async #read(): Promise<string | undefined> {
+    const row = await this.#database.db
+      .selectFrom('settings')
+      .select('value')
+      .where('key', '=', OVERRIDES_KEY)
+      .executeTakeFirst();
+    return row?.value;
+  }
+}
+
+export const stampOf = (stored: string | undefined): string =>
+  stored === undefined ? 'none' : createHash('sha256').update(stored).digest('hex');
+
+function parseOverrides(stored: string | undefined): PolicyOverrides | undefined {
+  if (stored === undefined) return { rules: [] };
+  try {
+    return overridesSchema.parse(JSON.parse(stored));
+  } catch {
+    return undefined;
+  }
+}

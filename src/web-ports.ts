@@ -1,0 +1,55 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { App } from './app.ts';
+import type { JsonObject } from './contract/json.ts';
+import { principalName } from './contract/principal.ts';
+import { exportRun } from './kernel/audit/index.ts';
+import { VERSION } from './lib/version.ts';
+import type { WebPorts } from './web/ports.ts';
+
+/** The built pages lie beside the bundle, whichever chunk this code ended up in. */
+function assetsFolder(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  return join(here.endsWith('chunks') ? dirname(here) : here, 'web');
+}
+
+/** What the web application gets of this one. */
+export function webPorts(app: App): WebPorts {
+  const { kernel, database, inventory, config, checkpoints } = app;
+  return {
+    kernel,
+    ports: app.ports,
+    inventory,
+    database,
+    log: app.log,
+    version: VERSION,
+    toolkits: config.toolkits,
+    profile: config.profile,
+    assets: assetsFolder(),
+    policy: () => app.policy.current,
+    modes: () => app.policy.modes,
+    overrides: () => app.policy.overrides(),
+    async setOverrides(overrides, by) {
+      await app.policy.setOverrides(overrides);
+      const { mode, template, rules } = overrides;
+      const extra = {
+        mode: mode ?? null,
+        template: template ?? null,
+        rules: rules.map(({ id }) => id),
+        policy_version: app.policy.current.version,
+      };
+      await kernel.note({ kind: 'config', principal: principalName(by), extra });
+    },
+    policyInput: () => app.policy.input(),
+    async exportRun(run) {
+      await kernel.flush();
+      const bundle = await exportRun(database, run, {
+        artifacts: kernel.artifacts,
+        signer: await checkpoints.signer(),
+      });
+      return bundle && (structuredClone(bundle) as unknown as JsonObject);
+    },
+    logKey: async () => (await checkpoints.signer()).key.text,
+    now: app.now,
+  };
+}

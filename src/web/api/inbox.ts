@@ -1,0 +1,203 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { ToolFault } from '../../contract/faults.ts';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { APPROVAL_STATES, type Approval, type Decided } from '../../contract/ports.ts';
+import { principalName } from '../../contract/principal.ts';
+import { outcomeData } from '../../kernel/evidence.ts';
+import type { WebPorts } from '../ports.ts';
+import type { WebEnv } from '../sign-in.ts';
+import { readJson, send } from './body.ts';
+
+const argsBody = z.object({ args: z.record(z.string(), z.unknown()) }).strict();
+const rejectBody = z
+  .object({ reason: z.string().max(2000).optional(), feedback: z.string().max(5000).optional() })
+  .strict();
+const idsBody = z.object({ ids: z.array(z.int()).min(1).max(500) }).strict();
+const noteBody = z.object({ note: z.string().max(2000).optional() }).strict();
+
+/** Everything that waits for the person, and their decisions on it. */
+export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
+  const { kernel } = ports;
+
+  api.get('/inbox', async (context) => {
+    const { state = 'pending', toolkit, limit = '50', offset = '0' } = context.req.query();
+    const states =
+      state === 'all' ? APPROVAL_STATES : APPROVAL_STATES.filter((one) => state.split(',').includes(one));
+    const filter = { states, ...(toolkit ? { toolkit } : {}) };
+    const page = { limit: Math.min(200, Number(limit) || 50), offset: Number(offset) || 0 };
+    const items = await kernel.approvals.list({
+      ...filter,
+      ...page,
+      order: state === 'pending' ? 'danger' : 'newest',
+    });
+    const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 50 });
+    return send({
+      total: await kernel.approvals.count(filter),
+      items: items.map(toJson),
+      indeterminate: unsettled.map(({ callId, tool, toolkit: kit, principal, at }) => ({
+        call_id: callId,
+        tool,
+        toolkit: kit,
+        principal,
+        at: at.toISOString(),
+      })),
+    });
+  });
+
+  api.get('/inbox/:id', async (context) => {
+    const approval = await mustFind(ports, context.req.param('id'));
+    const bound = await ports.inventory.resolve(approval.tool);
+    const edits = await ports.database.db
+      .selectFrom('approval_edits')
+      .selectAll()
+      .where('approval_id', '=', approval.id)
+      .orderBy('edited_at')
+      .execute();
+    return send({
+      ...toJson(approval),
+      tool_title: bound?.tool.title ?? approval.tool,
+      tool_summary: bound?.tool.summary ?? '',
+      input_schema: (bound?.tool.input.json ?? {}) as JsonObject,
+      edits: edits.map((edit) => ({
+        at: edit.edited_at,
+        editor: edit.editor,
+        before: parse(edit.old_args),
+        after: parse(edit.new_args),
+      })),
+      undo: undoOf(approval, bound?.tool) ?? null,
+    });
+  });
+
+  api.post('/inbox/approve', async (context) => {
+    const { ids } = await readJson(context, idsBody);
+    const { person } = context.get('session');
+    const results: JsonObject[] = [];
+    for (const id of ids) {
+      try {
+        results.push(decided(await kernel.approvals.approve(id, person)));
+      } catch (error) {
+        if (!(error instanceof ToolFault)) throw error;
+        results.push({ id, error: error.message, code: error.code });
+      }
+    }
+    return send({ results });
+  });
+
+  api.post('/inbox/:id/approve', async (context) => {
+    const { note } = await readJson(context, noteBody);
+    return send(
+      decided(
+        await kernel.approvals.approve(context.req.param('id'), context.get('session').person, { note }),
+      ),
+    );
+  });
+
+  api.post('/inbox/:id/reject', async (context) => {
+    const body = await readJson(context, rejectBody);
+    return send(
+      toJson(await kernel.approvals.reject(context.req.param('id'), context.get('session').person, body)),
+    );
+  });
+
+  api.post('/inbox/:id/edit', async (context) => {
+    const { args } = await readJson(context, argsBody);
+    return send(
+      toJson(
+        await kernel.approvals.edit(
+          context.req.param('id'),
+          context.get('session').person,
+          args as JsonObject,
+        ),
+      ),
+    );
+  });
+
+  api.post('/inbox/:id/undo', async (context) => {
+    const approval = await mustFind(ports, context.req.param('id'));
+    const undo = undoOf(approval, (await ports.inventory.resolve(approval.tool))?.tool);
+    if (!undo) throw new ToolFault('validation_error', 'This call cannot be undone.');
+    const bound = await ports.inventory.resolve(undo.tool);
+    if (!bound) throw new ToolFault('not_found', `The tool ${undo.tool} no longer exists.`);
+    const { person } = context.get('session');
+    const { outcome } = await kernel.invoke({
+      bound,
+      args: undo.args,
+      principal: person,
+      transport: 'web',
+      reason: `Undo approval ${approval.id}`,
+    });
+    // The person who undoes has just decided: what policy routed is approved in the same breath.
+    if (outcome.status !== 'routed') return send({ outcome: outcomeData(outcome) });
+    return send(decided(await kernel.approvals.approve(outcome.approvalId, person)));
+  });
+
+  api.post('/calls/:id/settle', async (context) => {
+    const { happened } = await readJson(context, z.object({ happened: z.boolean() }).strict());
+    const settled = await kernel.settle(context.req.param('id'), happened, context.get('session').person);
+    if (!settled) throw new ToolFault('approval_state', 'Somebody settled this call already.');
+    return send({ settled: true });
+  });
+}
+
+const parse = (text: string): JsonObject => JSON.parse(text) as JsonObject;
+
+async function mustFind({ kernel }: WebPorts, id: string): Promise<Approval> {
+  const approval = await kernel.approvals.get(id);
+  if (!approval) throw new ToolFault('not_found', `There is no approval ${id}.`);
+  return approval;
+}
+
+function undoOf(
+  approval: Approval,
+  tool:
+    | { rollback?(args: JsonObject, data: JsonValue): { tool: string; args: JsonObject } | undefined }
+    | undefined,
+) {
+  const outcome = approval.outcome;
+  if (
+    approval.state !== 'done' ||
+    !tool?.rollback ||
+    typeof outcome !== 'object' ||
+    outcome === null ||
+    Array.isArray(outcome)
+  )
+    return undefined;
+  return tool.rollback(approval.args, outcome.data ?? null);
+}
+
+const decided = ({ approval, outcome }: Decided): JsonObject => ({
+  ...toJson(approval),
+  result: outcome ? outcomeData(outcome) : null,
+});
+
+/** An approval as pages see it: names as the API writes them everywhere. */
+export function toJson(one: Approval): JsonObject {
+  return {
+    id: one.id,
+    uuid: one.uuid,
+    kind: one.kind,
+    state: one.state,
+    tool: one.tool,
+    toolkit: one.toolkit,
+    effect: one.effect,
+    args: one.args,
+    requester: principalName(one.requester),
+    requester_label: one.requester.label ?? null,
+    reason: one.reason,
+    rule: one.rule,
+    summary: one.summary,
+    risks: [...one.risks],
+    context: one.context,
+    run_id: one.runId ?? null,
+    group_id: one.groupId ?? null,
+    created_at: one.createdAt.toISOString(),
+    expires_at: one.expiresAt?.toISOString() ?? null,
+    decided_at: one.decidedAt?.toISOString() ?? null,
+    decided_by: one.decidedBy ? principalName(one.decidedBy) : null,
+    decision_reason: one.decisionReason ?? null,
+    feedback: one.feedback ?? null,
+    call_id: one.callId ?? null,
+    outcome: one.outcome ?? null,
+  };
+}
