@@ -55,7 +55,7 @@ export const migration: Migration = {
     await db.schema
       .createTable('x_sandbox_windows')
       .addColumn('key', 'text', required)
-      .addColumn('window_start', 'integer', required)
+      .addColumn('window_start', 'bigint', required)
       .addColumn('used', 'integer', required)
       .addPrimaryKeyConstraint('x_sandbox_windows_pk', ['key', 'window_start'])
       .execute();
