@@ -4,8 +4,6 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { ToolFault } from '../../../contract/faults.ts';
 import { type GitAnswer, GitError, type GitOptions, runGit } from './git.ts';
 
-export const ZERO = '0'.repeat(40);
-
 /** A repository on this machine: its objects and refs. The working tree, index and current branch are never used. */
 export class Clone {
   /** The shared git folder, also when the path given was one of several worktrees. */
@@ -23,7 +21,8 @@ export class Clone {
   }
 
   run(args: readonly string[], options?: GitOptions): Promise<GitAnswer> {
-    return runGit([`--git-dir=${this.gitDir}`, ...args], options);
+    // Remotes may be given relative to this folder.
+    return runGit([`--git-dir=${this.gitDir}`, ...args], { cwd: this.folder, ...options });
   }
 
   async text(args: readonly string[], options?: GitOptions): Promise<string> {

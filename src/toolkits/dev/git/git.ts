@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { ToolFault } from '../../../contract/faults.ts';
 
 export interface GitOptions {
+  readonly cwd?: string;
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -63,6 +65,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
   options.signal?.throwIfAborted();
   const child = spawn('git', [...GUARDS, ...args], {
+    cwd: options.cwd,
     env: { ...cleanEnvironment(), ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
     signal: options.signal,
@@ -87,7 +90,7 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
   child.stdin.on('error', () => {});
   child.stdin.end(options.input ?? '');
   const code = await new Promise<number>((resolve, reject) => {
-    child.on('error', (error) => reject(startFault(error)));
+    child.on('error', (error) => reject(startFault(error, options.cwd)));
     child.on('close', (exit) => resolve(exit ?? -1));
   });
   if (tooLarge)
@@ -110,7 +113,10 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return env;
 }
 
-function startFault(error: NodeJS.ErrnoException): Error {
+function startFault(error: NodeJS.ErrnoException, cwd: string | undefined): Error {
+  if (error.code === 'ENOENT' && cwd !== undefined && !existsSync(cwd)) {
+    return new ToolFault('not_found', `The folder ${cwd} is gone.`, { detail: { path: cwd }, cause: error });
+  }
   if (error.code === 'ENOENT') {
     return new ToolFault('unavailable', 'git was not found. Install git and put it on the PATH.', {
       retryable: false,

@@ -5,6 +5,7 @@ import { checkRequest } from '../change/check-request.ts';
 import { type ChangeRequest, type Plan, planChange } from '../change/plan.ts';
 import { changeRisks } from '../change/risks.ts';
 import type { Published } from '../forge/port.ts';
+import { checkBranchName } from '../git/branch-name.ts';
 import type { Repo } from '../repos/directory.ts';
 import { type DevServices, defineDevTool } from '../services.ts';
 import { body, dryRun, message, pull, runId, showPull, title } from '../shapes.ts';
@@ -72,6 +73,7 @@ export const codeBranchPrCreate = defineDevTool({
   runOf: (args) => args.run_id,
 
   async bind(args, services) {
+    checkBranchName(args.base_branch, 'base_branch');
     const { repo } = await services.open(args.run_id);
     return {
       repo: repo.name,

@@ -23,7 +23,7 @@ export const codePatchGenerate = defineDevTool({
   title: 'Make a patch',
   summary: 'Makes a unified diff with context from two versions of a file, ready for git apply.',
   effect: 'read',
-  reach: 'local',
+  reach: 'network',
   category: 'code',
   profiles: READ_PROFILES,
   faults: ['not_allowed', 'not_found'],

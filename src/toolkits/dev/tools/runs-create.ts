@@ -11,7 +11,7 @@ export const runsCreate = defineDevTool({
   title: 'Start a run',
   summary: 'Starts a run on one repository; its run_id ties the following calls and their evidence together.',
   effect: 'change',
-  reach: 'local',
+  reach: 'network',
   category: 'runs',
   profiles: CHANGE_PROFILES,
   faults: ['not_allowed', 'not_found', 'unavailable'],

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../contract/json.ts';
+import { toolkit } from './toolkit.ts';
+
+/** As the document lists them: name, policy name, effect, required arguments, optional ones. */
+const DOCUMENTED = [
+  ['runs_create', 'runs.create', 'change', ['repo', 'purpose'], []],
+  [
+    'github_issues_create',
+    'github.issues.create',
+    'change',
+    ['run_id', 'title', 'body'],
+    ['labels', 'dry_run'],
+  ],
+  ['github_issues_batch_create', 'github.issues.batch_create', 'change', ['run_id', 'issues'], ['dry_run']],
+  [
+    'github_pr_comment_create',
+    'github.pr.comment.create',
+    'change',
+    ['run_id', 'pr_number', 'body'],
+    ['dry_run'],
+  ],
+  ['github_pr_get', 'github.pr.get', 'read', ['run_id', 'pr_number'], []],
+  ['github_pr_files_list', 'github.pr.files.list', 'read', ['run_id', 'pr_number'], []],
+  ['qa_test', 'qa.test', 'change', ['run_id'], ['dry_run']],
+  ['qa_lint', 'qa.lint', 'change', ['run_id'], ['dry_run']],
+  [
+    'code_patch_generate',
+    'code.patch.generate',
+    'read',
+    ['run_id', 'path', 'original_content', 'modified_content'],
+    ['dry_run'],
+  ],
+  [
+    'code_branch_pr_create',
+    'code.branch_pr.create',
+    'change',
+    ['run_id', 'approval_id', 'base_branch', 'head_branch', 'commit_message', 'pr_title', 'files'],
+    ['pr_body', 'dry_run'],
+  ],
+] as const;
+
+describe('the dev toolkit', () => {
+  it('lists the ten documented tools, and keeps those for people to itself', () => {
+    const listed = toolkit.tools.filter(({ profiles }) => profiles.length > 0).map(({ name }) => name);
+    expect(listed).toEqual(DOCUMENTED.map(([name]) => name));
+    const unlisted = toolkit.tools.filter(({ profiles }) => profiles.length === 0).map(({ name }) => name);
+    expect(unlisted).toEqual(['dev_pr_merge', 'dev_pr_close', 'dev_issue_close']);
+  });
+
+  it.each(DOCUMENTED)(
+    '%s takes the documented arguments under the documented policy name',
+    (name, policyName, effect, required, optional) => {
+      const tool = toolkit.tools.find((each) => each.name === name);
+      expect(tool).toMatchObject({ policyName, effect });
+      const schema = tool?.input.json as {
+        properties: object;
+        required: string[];
+        additionalProperties: boolean;
+      };
+      expect([...schema.required].sort()).toEqual([...required].sort());
+      expect(Object.keys(schema.properties).sort()).toEqual([...required, ...optional].sort());
+      expect(schema.additionalProperties).toBe(false);
+    },
+  );
+
+  it('gives every change a way to be settled after a crash and words for the person who decides', () => {
+    for (const tool of toolkit.tools.filter(({ effect }) => effect === 'change')) {
+      expect(tool.reconcile, tool.name).toBeTypeOf('function');
+      expect(tool.describeApproval, tool.name).toBeTypeOf('function');
+    }
+  });
+
+  it('replays issues and comments within their run and nothing else', () => {
+    const replaying = toolkit.tools.filter(({ replayScope }) => replayScope).map(({ name }) => name);
+    expect(replaying).toEqual(['github_issues_create', 'github_pr_comment_create']);
+    expect(toolkit.tools[1]?.replayScope?.({ run_id: 'r1' })).toBe('run:r1');
+  });
+
+  it('groups every documented call but the first under its run', () => {
+    for (const [name] of DOCUMENTED.slice(1)) {
+      expect(toolkit.tools.find((each) => each.name === name)?.runOf?.({ run_id: 'r1' }), name).toBe('r1');
+    }
+  });
+
+  it('tells the person who decides what a change does and what could go wrong', () => {
+    const tool = toolkit.tools.find(({ name }) => name === 'code_branch_pr_create');
+    const args: JsonObject = {
+      base_branch: 'main',
+      head_branch: 'fix/a',
+      pr_title: 'T',
+      files: [
+        { path: 'package.json', modified_content: '{}' },
+        { path: 'a.txt', original_content: 'x', modified_content: '' },
+      ],
+    };
+    expect(tool?.describeApproval?.(args)).toBe(
+      'Create branch fix/a from main with 2 changed file(s) (package.json, a.txt) and open the pull request "T"',
+    );
+    expect(tool?.risks?.(args)).toEqual([
+      'package.json can run scripts when packages are installed.',
+      'package.json replaces whatever the base holds: no original_content was given.',
+      'a.txt is emptied.',
+    ]);
+  });
+});

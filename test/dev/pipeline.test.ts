@@ -1,0 +1,279 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type App, openApp } from '../../src/app.ts';
+import type { JsonObject } from '../../src/contract/json.ts';
+import type { Outcome } from '../../src/contract/outcome.ts';
+import { LOCAL_AGENT, type Principal } from '../../src/contract/principal.ts';
+import type { CallResult } from '../../src/kernel/call.ts';
+import { git, makeRepo, snapshot, tempFolder } from '../support/dev.ts';
+
+const ADA: Principal = { kind: 'person', id: 'ada' };
+
+describe('the dev tools through the pipeline', () => {
+  let home: string;
+  let repo: string;
+  let app: App;
+  let now: Date | undefined;
+
+  const start = async (more = '') => {
+    writeFileSync(
+      join(home, 'config.toml'),
+      `toolkits = ["dev"]\n[mcp_policy]\nmax_mutations_per_hour = 10000\n${more}
+[dev.qa]\nsandbox = "off"\n[dev.repos.app]\npath = ${JSON.stringify(repo)}\ntest = ["cat", "a.txt"]\n`,
+      { mode: 0o600 },
+    );
+    app = await openApp({
+      env: { COUNTERSIGN_HOME: home, PATH: process.env.PATH },
+      now: () => now ?? new Date(),
+    });
+  };
+  beforeEach(async () => {
+    now = undefined;
+    home = tempFolder();
+    repo = makeRepo(join(home, 'app'), { 'a.txt': 'one\n' });
+    await start();
+  });
+  afterEach(async () => {
+    await app.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const call = async (
+    name: string,
+    args: JsonObject,
+    more: { principal?: Principal; idempotencyKey?: string } = {},
+  ): Promise<CallResult> => {
+    const bound = await app.inventory.resolve(name);
+    if (!bound) throw new Error(`${name} is not there.`);
+    return app.kernel.invoke({ bound, args, principal: LOCAL_AGENT, transport: 'test', ...more });
+  };
+  const outcomeOf = async (...args: Parameters<typeof call>): Promise<Outcome> =>
+    (await call(...args)).outcome;
+  const ok = async (...args: Parameters<typeof call>): Promise<JsonObject> => {
+    const outcome = await outcomeOf(...args);
+    expect(outcome.status, JSON.stringify(outcome)).toBe('ok');
+    return (outcome as { data: JsonObject }).data;
+  };
+  const newRun = async () => String((await ok('runs_create', { repo: 'app', purpose: 'test' })).run_id);
+  const issues = async (run_id: string) => {
+    const made = await ok('github_issues_create', { run_id, title: `probe ${Math.random()}`, body: '' });
+    return Number(made.number) - 1;
+  };
+
+  describe('replay', () => {
+    it('creates the same issue once in a run, and again in another run or under a key of its own', async () => {
+      const run_id = await newRun();
+      const args = { run_id, title: 'T', body: 'B', labels: ['a', 'b'] };
+      expect(await outcomeOf('github_issues_create', args)).toMatchObject({
+        status: 'ok',
+        replayed: false,
+        data: { number: 1 },
+      });
+      const again = { ...args, title: ' T ', labels: ['b', 'a', 'a'] };
+      expect(await outcomeOf('github_issues_create', again)).toMatchObject({
+        status: 'ok',
+        replayed: true,
+        data: { number: 1 },
+      });
+      expect(await ok('github_issues_create', args, { idempotencyKey: 'second' })).toMatchObject({
+        number: 2,
+      });
+      expect(await ok('github_issues_create', { ...args, run_id: await newRun() })).toMatchObject({
+        number: 3,
+      });
+    });
+
+    it('is not poisoned by a dry run', async () => {
+      const args = { run_id: await newRun(), title: 'T', body: 'B' };
+      expect(await outcomeOf('github_issues_create', { ...args, dry_run: true })).toMatchObject({
+        status: 'dry_run',
+        data: { would_create: { repo: 'app', title: 'T' } },
+      });
+      expect(await outcomeOf('github_issues_create', args)).toMatchObject({
+        status: 'ok',
+        replayed: false,
+        data: { number: 1 },
+      });
+    });
+
+    it('runs equal calls at once only once', async () => {
+      const args = { run_id: await newRun(), title: 'T', body: 'B' };
+      const outcomes = await Promise.all(
+        Array.from({ length: 5 }, () => outcomeOf('github_issues_create', args)),
+      );
+      for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'ok', data: { number: 1 } });
+      expect(outcomes.filter((outcome) => outcome.status === 'ok' && !outcome.replayed)).toHaveLength(1);
+    });
+
+    it('lets a batch that failed in part create only what is missing', async () => {
+      await app.close();
+      await start(
+        '[[mcp_policy.rules]]\nid = "no-seven"\ntools = ["github_issues_create"]\nwhen = "args.title == \\"Issue 7\\""\naction = "deny"\n',
+      );
+      const run_id = await newRun();
+      const list = Array.from({ length: 50 }, (_, n) => ({ title: `Issue ${n}`, body: '' }));
+      const first = await ok('github_issues_batch_create', { run_id, issues: list });
+      expect(first).toMatchObject({ status: 'partial', errors: 1, created_fresh: 49 });
+      expect((first.results as JsonObject[])[7]).toMatchObject({
+        index: 7,
+        error: { code: 'policy_denied_user_rule' },
+      });
+      await app.close();
+      await start();
+      const second = await ok('github_issues_batch_create', { run_id, issues: list });
+      expect(second).toMatchObject({ status: 'ok', errors: 0, replayed: 49, created_fresh: 1 });
+      expect(await issues(run_id)).toBe(50);
+    });
+
+    it('writes the same comment once in a run', async () => {
+      const run_id = await newRun();
+      await propose(run_id);
+      const args = { run_id, pr_number: 1, body: 'Hi' };
+      expect(await outcomeOf('github_pr_comment_create', args)).toMatchObject({
+        replayed: false,
+        data: { id: 1 },
+      });
+      expect(await outcomeOf('github_pr_comment_create', args)).toMatchObject({
+        replayed: true,
+        data: { id: 1 },
+      });
+    });
+  });
+
+  const change = (run_id: string, more: JsonObject = {}): JsonObject => ({
+    run_id,
+    base_branch: 'main',
+    head_branch: 'fix/a',
+    commit_message: 'Say two',
+    pr_title: 'Two',
+    files: [{ path: 'a.txt', original_content: 'one\n', modified_content: 'two\n' }],
+    ...more,
+  });
+  const permit = async (args: JsonObject, approver: Principal = ADA): Promise<string> => {
+    const asked = await ok('approval_request', {
+      tool: 'code_branch_pr_create',
+      arguments: args,
+      reason: 'please',
+    });
+    await app.kernel.approvals.approve(String(asked.approval_id), approver);
+    return String(asked.approval_id);
+  };
+  const propose = async (run_id: string, more: JsonObject = {}): Promise<JsonObject> => {
+    const args = change(run_id, more);
+    return ok('code_branch_pr_create', { ...args, approval_id: await permit(args) });
+  };
+
+  describe('code_branch_pr_create', () => {
+    it('happens under an approval for exactly this change, once', async () => {
+      const run_id = await newRun();
+      const args = change(run_id);
+      const approval_id = await permit(args);
+      expect(await ok('code_branch_pr_create', { ...args, approval_id })).toMatchObject({
+        pull_request: { number: 1 },
+      });
+      git(repo, 'update-ref', '-d', 'refs/heads/fix/a');
+      expect(await outcomeOf('code_branch_pr_create', { ...args, approval_id })).toMatchObject({
+        fault: { code: 'approval_invalid' },
+      });
+      expect(git(repo, 'for-each-ref', 'refs/heads/fix')).toBe('');
+    });
+
+    it.each<[string, JsonObject]>([
+      [
+        'other content',
+        { files: [{ path: 'a.txt', original_content: 'one\n', modified_content: 'evil\n' }] },
+      ],
+      ['another file', { files: [{ path: 'b.txt', modified_content: 'two\n' }] }],
+      ['another branch', { head_branch: 'fix/b' }],
+      ['another message', { commit_message: 'Say three' }],
+      ['another title', { pr_title: 'Three' }],
+    ])('is refused for %s than was approved', async (_what, other) => {
+      const run_id = await newRun();
+      const approval_id = await permit(change(run_id));
+      const before = snapshot(repo);
+      expect(
+        await outcomeOf('code_branch_pr_create', { ...change(run_id, other), approval_id }),
+      ).toMatchObject({
+        fault: { code: 'approval_invalid' },
+      });
+      expect(snapshot(repo)).toBe(before);
+    });
+
+    it('is refused after the base moved, after the approval expired, before it is given, and without one', async () => {
+      const run_id = await newRun();
+      const args = change(run_id);
+      const refusedWith = async (approval_id: string) => {
+        const outcome = await outcomeOf('code_branch_pr_create', { ...args, approval_id });
+        expect(outcome.status).not.toBe('ok');
+        return (outcome as { fault: { code: string } }).fault.code;
+      };
+      expect(await refusedWith('nonsense')).toMatch(/^approval_|^not_found$/);
+      const asked = await ok('approval_request', {
+        tool: 'code_branch_pr_create',
+        arguments: args,
+        reason: 'r',
+      });
+      expect(await refusedWith(String(asked.approval_id))).toBe('approval_required');
+      const early = await permit(args);
+      git(repo, 'commit', '-q', '--allow-empty', '-m', 'moved');
+      expect(await refusedWith(early)).toBe('approval_invalid');
+      const late = await permit(args);
+      now = new Date(Date.now() + 25 * 3_600_000);
+      expect(await refusedWith(late)).toBe('approval_invalid');
+      expect(git(repo, 'for-each-ref', 'refs/heads/fix')).toBe('');
+    });
+
+    it('cannot be approved by whoever asked for it', async () => {
+      const args = change(await newRun());
+      await expect(permit(args, LOCAL_AGENT)).rejects.toThrow();
+    });
+
+    it('leaves approval_id unchecked in a dry run and changes nothing', async () => {
+      const args = { ...change(await newRun()), approval_id: 'none', dry_run: true };
+      const before = snapshot(repo);
+      expect(await outcomeOf('code_branch_pr_create', args)).toMatchObject({
+        status: 'dry_run',
+        data: { planned_commands: expect.any(Array), patch: expect.stringContaining('+two') },
+      });
+      expect(snapshot(repo)).toBe(before);
+    });
+
+    it('refuses hostile paths before anything else', async () => {
+      const args = change(await newRun(), {
+        files: [{ path: '../x', modified_content: 'x' }],
+        approval_id: 'none',
+      });
+      const outcome = await outcomeOf('code_branch_pr_create', args);
+      expect(outcome).toMatchObject({
+        fault: { code: 'not_allowed', detail: { reason: 'path_policy_traversal' } },
+      });
+    });
+  });
+
+  it('groups the evidence of a run, with QA on the tree of its branch', async () => {
+    const run_id = await newRun();
+    await propose(run_id);
+    const { outcome, runId, evidenceHash } = await call('qa_test', { run_id });
+    expect(outcome).toMatchObject({
+      status: 'ok',
+      data: { status: 'pass', report: { stdout: 'two\n', tree: git(repo, 'rev-parse', 'fix/a^{tree}') } },
+      notes: { qa_artifacts: { report_artifact_id: expect.stringMatching(/^sha256:/) } },
+    });
+    expect(runId).toBe(run_id);
+    expect(evidenceHash).toMatch(/^[0-9a-f]{64}$/);
+    const calls = await app.kernel.telemetry.calls({ runId: run_id });
+    expect(calls.map(({ tool }) => tool).sort()).toEqual(
+      expect.arrayContaining(['code_branch_pr_create', 'qa_test']),
+    );
+  });
+
+  it('lets a person merge through the kernel and never an agent', async () => {
+    const run_id = await newRun();
+    await propose(run_id);
+    const args = { repo: 'app', pr_number: 1 };
+    expect((await outcomeOf('dev_pr_merge', args)).status).not.toBe('ok');
+    expect(await ok('dev_pr_merge', args, { principal: ADA })).toMatchObject({ merged: true });
+    expect(git(repo, 'show', 'main:a.txt')).toBe('two');
+  });
+});
