@@ -155,7 +155,7 @@ async function openProcess(
     log: silentLog,
     now,
     limits: { deadlineMs: 30_000, agentsMayApprove: false, approvalExpiryMs: 86_400_000 },
-    policy: () => policy,
+    policy: { current: policy, stamp: 'none', refresh: async () => {} },
     resolve: (name) => inventory.resolve(name),
   });
   const call: XProcess['call'] = async (tool, args, more) => {

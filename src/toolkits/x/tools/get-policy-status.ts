@@ -27,10 +27,14 @@ export const getPolicyStatus = defineXTool({
   async run(_args, { services, now }) {
     const { policy } = services.kernel;
     const [status, limits] = await Promise.all([policy.status(), policy.limits()]);
-    const hourly = limits.find((l) => l.dimension === 'global' && l.periodSeconds === HOUR_SECONDS);
+    // The tightest hourly limit that counts changes on X: the configured one, or the template's.
+    const [hourly] = limits
+      .filter((l) => l.periodSeconds === HOUR_SECONDS && (l.dimension === 'global' || (l.dimension === 'toolkit' && l.match === 'x')))
+      .sort((a, b) => a.max - b.max);
     const max = status.max_mutations_per_hour;
     return {
       ...status,
+      max_mutations_per_hour: hourly?.max ?? (typeof max === 'number' ? max : null),
       mode: services.stance().mode,
       approval_mode: services.stance().approvalMode,
       rate_limit: {

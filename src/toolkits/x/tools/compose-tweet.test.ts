@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { codeOf, openXKit, type XKit } from '../../../../test/support/x-kit.ts';
+import { startModel, type TestModel } from '../../../../test/support/x-model.ts';
+
+describe('compose_tweet', () => {
+  let kit: XKit;
+  let model: TestModel;
+  beforeEach(async () => {
+    model = await startModel(() => 'Written by the model');
+    kit = await openXKit({ config: { llm: model.settings } });
+  });
+  afterEach(async () => {
+    await kit[Symbol.asyncDispose]();
+    await model.close();
+  });
+
+  it('keeps content as a draft and posts nothing', async () => {
+    const draft = await kit.data('compose_tweet', { content: 'For later' });
+    expect(draft).toMatchObject({ status: 'draft', content: 'For later', lengths: [9], scheduled_for: null });
+    expect(await kit.posted()).toEqual([]);
+  });
+
+  it('writes about a topic with AI Assist, and keeps that as a draft', async () => {
+    const draft = await kit.data('compose_tweet', { topic: 'tides', format: 'tip' });
+    expect(draft).toMatchObject({
+      status: 'draft',
+      content: 'Written by the model',
+      topic: 'tides',
+      format: 'tip',
+    });
+    expect(model.requests[0]?.prompt).toContain('tides');
+  });
+
+  it('takes a thread as parts between dashes or as a JSON array', async () => {
+    const parts = ['First part', 'Second part'];
+    for (const content of [parts.join('\n---\n'), JSON.stringify(parts)]) {
+      expect(await kit.data('compose_tweet', { content, content_type: 'thread' })).toMatchObject({
+        content: parts,
+      });
+    }
+    expect(
+      codeOf((await kit.call('compose_tweet', { content: 'One only', content_type: 'thread' })).outcome),
+    ).toBe('validation_error');
+  });
+
+  it.each([
+    [{}, 'validation_error'],
+    [{ content: 'a b', topic: 'c' }, 'validation_error'],
+    [{ content: 'x'.repeat(300) }, 'tweet_too_long'],
+    [{ content: 'Please check out my boat' }, 'validation_error'],
+    [{ content: 'Too late', scheduled_for: '2020-01-01T00:00:00Z' }, 'validation_error'],
+    [{ content: 'a', content_type: 'poem' }, 'invalid_input'],
+    [{ topic: 'x', format: 'sonnet' }, 'invalid_input'],
+  ])('refuses %j as %s', async (args, code) => {
+    expect(codeOf((await kit.call('compose_tweet', args)).outcome)).toBe(code);
+  });
+
+  it('needs a model only for topics', async () => {
+    const plain = await kit.second({ config: {} });
+    expect(codeOf((await plain.call('compose_tweet', { topic: 'tides' })).outcome)).toBe(
+      'llm_not_configured',
+    );
+    expect((await plain.call('compose_tweet', { content: 'No model needed' })).outcome.status).toBe('ok');
+  });
+});
