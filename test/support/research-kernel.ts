@@ -93,7 +93,7 @@ export async function openResearchWorld(options: WorldOptions = {}): Promise<Res
       agentsMayApprove: options.agentsMayApprove ?? false,
       approvalExpiryMs: 86_400_000,
     },
-    policy: () => policy,
+    policy: { current: policy, stamp: 'none', refresh: async () => {} },
     resolve: (name) => inventory.resolve(name),
     notify: () => {},
   });

@@ -1,4 +1,5 @@
 import { defineToolkit } from '../../contract/toolkit.ts';
+import { readSources } from './background.ts';
 import { connectResearch, type ResearchServices } from './services.ts';
 import { addSource } from './tools/add-source.ts';
 import { analyzeContentForCodes } from './tools/analyze-content-for-codes.ts';
@@ -96,6 +97,7 @@ export const toolkit = defineToolkit<ResearchServices>({
     setPseudonym,
   ],
   views,
+  jobs: (services, host) => [readSources(services, host.kernel.leases)],
   connect: async (host) => connectResearch(host),
   async close(services) {
     await services.analysis.close();

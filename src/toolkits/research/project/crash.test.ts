@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import Database from 'libsql';
@@ -9,14 +9,17 @@ import { byAgent, openBench, type ResearchBench } from '../../../../test/support
 
 const ROOT = join(import.meta.dirname, '../../../..');
 // Beside node_modules, so that the bundle finds its packages.
-const CHILD = join(ROOT, 'node_modules', '.cache', `research-writer-${process.pid}.mjs`);
+const CACHE = join(ROOT, 'node_modules', '.cache', `research-${process.pid}`);
+const CHILD = join(CACHE, 'research-writer.js');
+const ADDER = join(CACHE, 'research-adder.js');
 
 let bench: ResearchBench;
 beforeAll(async () => {
-  mkdirSync(join(ROOT, 'node_modules', '.cache'), { recursive: true });
   await build({
-    entryPoints: [join(ROOT, 'test/support/children/research-writer.ts')],
-    outfile: CHILD,
+    entryPoints: ['research-writer', 'research-adder'].map((name) =>
+      join(ROOT, `test/support/children/${name}.ts`),
+    ),
+    outdir: CACHE,
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -27,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await bench.close();
-  rmSync(CHILD, { force: true });
+  rmSync(CACHE, { recursive: true, force: true });
 });
 
 /** Starts the child, waits for it to say where it is, and kills it there. */
@@ -100,6 +103,27 @@ describe('a process killed at any moment', () => {
     }
     expect([...found].filter((added) => added !== 0 && added !== 2000)).toEqual([]);
     expect(found).toContain(2000);
+  });
+});
+
+describe('several processes', () => {
+  it('change one project in turn and lose nothing', async () => {
+    const { path, file } = makeQualCoderProject(bench.dir, 14, 'shared');
+    const names = ['one', 'two', 'three'];
+    const codes = await Promise.all(
+      names.map((name) => {
+        const child = spawn(process.execPath, [ADDER, bench.dir, path, name, '15'], { stdio: 'inherit' });
+        return new Promise((resolve) => child.once('exit', resolve));
+      }),
+    );
+    expect(codes).toEqual([0, 0, 0]);
+    const found = bench
+      .open(path)
+      .codes()
+      .map(({ name }) => name);
+    expect(found).toHaveLength(3 + 45);
+    for (const name of names) expect(found.filter((code) => code.startsWith(`${name} `))).toHaveLength(15);
+    expect(integrity(file)).toBe('ok');
   });
 });
 

@@ -36,8 +36,21 @@ export function deciderOf({ decider }: DecideContext): Principal {
 
 /** Approves and says what really happened: the data of the change, or the fault that stopped it. */
 export async function approve(context: DecideContext, approval: Approval): Promise<JsonObject> {
+  await refuseWhileOpenElsewhere(context);
   const decided = await context.services.approvals.approve(approval.uuid, deciderOf(context));
   return resultOf(decided);
+}
+
+/** A change that cannot be made just now would use up the suggestion; so it is left waiting. */
+async function refuseWhileOpenElsewhere({ services }: DecideContext): Promise<void> {
+  const project = await services.projects.find();
+  const holder = project?.store.lockedBy();
+  if (!holder) return;
+  throw new ToolFault(
+    'busy',
+    `The project is open in QualCoder (user ${holder.user}), so nothing was decided. Close it there, then approve again.`,
+    { detail: { user: holder.user } },
+  );
 }
 
 function resultOf({ approval, outcome }: Decided): JsonObject {

@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { INTERVIEW } from '../../../../test/support/qualcoder.ts';
 import { ADA, CLAUDE, openResearchWorld, openWithProject } from '../../../../test/support/research-kernel.ts';
@@ -173,6 +175,23 @@ describe('a suggested coding', () => {
     });
     expect(await world.fault('approve_coding_suggestion', { suggestion_id }, asAda)).toBe('approval_state');
     expect(await world.fault('reject_coding_suggestion', { suggestion_id: 'nope' }, asAda)).toBe('not_found');
+  });
+});
+
+describe('a suggestion while QualCoder has the project open', () => {
+  it('keeps waiting instead of being used up', async () => {
+    const { suggestion_id } = await world.data<{ suggestion_id: string }>('suggest_new_code', {
+      name: 'Later',
+      rationale: 'r',
+    });
+    const lock = join(world.path, 'project_in_use.lock');
+    writeFileSync(lock, `grace\n${Date.now() / 1000}`);
+    expect(await world.fault('approve_suggestion', { suggestion_id }, asAda)).toBe('busy');
+    expect(await world.data('get_project_context')).toMatchObject({ open_in_qualcoder_by: 'grace' });
+    rmSync(lock);
+    expect(await world.data('approve_suggestion', { suggestion_id }, asAda)).toMatchObject({
+      status: 'created',
+    });
   });
 });
 

@@ -3,7 +3,7 @@ import type { ResearchServices } from '../services.ts';
 import { code, codes } from './codes.ts';
 import { auditTrailView, changes, privacy } from './history.ts';
 import { project } from './project.ts';
-import { source, sources } from './sources.ts';
+import { marks, source, sources } from './sources.ts';
 import { agreement, statistics } from './statistics.ts';
 import { batch, suggestions } from './suggestions.ts';
 
@@ -12,6 +12,7 @@ export const views: Readonly<Record<string, View<ResearchServices>>> = {
   project,
   sources,
   source,
+  marks,
   codes,
   code,
   suggestions,

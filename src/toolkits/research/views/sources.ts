@@ -37,20 +37,13 @@ export const source: View<ResearchServices> = async (params, { services }) => {
     }),
     params,
   );
-  const { id, store } = await services.projects.current();
-  const lens = personLens(store);
+  const project = await services.projects.current();
+  const lens = personLens(project.store);
   const item = lens.source(source_id);
   const text = item.hasText ? lens.text(source_id) : undefined;
   const length = text?.length ?? 0;
   const start = Math.min(start_pos, length);
   const end = Math.min(start + max_length, length);
-  const onPage = (range: { readonly start: number; readonly end: number }) =>
-    range.start < end && range.end > start;
-
-  const codings = store.codings({ sourceId: source_id }).filter(onPage);
-  const makers = await store.journal.makers('code_text', codings);
-  const codes = new Map(store.codes().map((code) => [code.id, code]));
-  const waiting = await listSuggestions(services.approvals, id, ['apply_code'], ['pending']);
   return {
     source_id,
     source_name: item.name,
@@ -61,6 +54,36 @@ export const source: View<ResearchServices> = async (params, { services }) => {
     end_pos: end,
     total_length: length,
     has_more: end < length,
+    ...(await marksWithin(services, project, source_id, { start, end })),
+  };
+};
+
+/** Everything that lies on a source, without its text: what a reader asks for again after each change. */
+export const marks: View<ResearchServices> = async (params, { services }) => {
+  const { source_id } = readParams(z.object({ source_id: wholeNumber }), params);
+  const project = await services.projects.current();
+  personLens(project.store).source(source_id);
+  return { source_id, ...(await marksWithin(services, project, source_id, { start: 0, end: Infinity })) };
+};
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+async function marksWithin(
+  services: ResearchServices,
+  { id, store }: Awaited<ReturnType<ResearchServices['projects']['current']>>,
+  source_id: number,
+  page: Range,
+) {
+  const lens = personLens(store);
+  const onPage = (range: Range) => range.start < page.end && range.end > page.start;
+  const codings = store.codings({ sourceId: source_id }).filter(onPage);
+  const makers = await store.journal.makers('code_text', codings);
+  const codes = new Map(store.codes().map((code) => [code.id, code]));
+  const waiting = await listSuggestions(services.approvals, id, ['apply_code'], ['pending']);
+  return {
     segments: codings.map((coding) => ({
       ...showSegment(lens, coding, codes.get(coding.codeId)?.name ?? '', makers.get(coding.id)),
       color: codes.get(coding.codeId)?.color ?? '#808080',
@@ -95,4 +118,4 @@ export const source: View<ResearchServices> = async (params, { services }) => {
       ];
     }),
   };
-};
+}
