@@ -136,12 +136,13 @@ export class ScraperApi implements XApi {
       rateLimitStrategy: new ErrorRateLimitStrategy(),
       ...(scraperFetch ? { fetch: scraperFetch } : {}),
     });
-    const cookies = (settings.scraper_cookies ?? '').split(';').map((cookie) => cookie.trim());
-    await scraper.setCookies(
-      cookies
-        .filter((cookie) => cookie.includes('='))
-        .map((cookie) => `${cookie}; Domain=.x.com; Path=/; Secure`),
-    );
+    const cookies = (settings.scraper_cookies ?? '')
+      .split(';')
+      .map((cookie) => cookie.trim())
+      .filter((cookie) => cookie.includes('='));
+    // Even an empty list would make the library believe that someone is signed in.
+    if (cookies.length > 0)
+      await scraper.setCookies(cookies.map((cookie) => `${cookie}; Domain=.x.com; Path=/; Secure`));
     return scraper;
   }
 
