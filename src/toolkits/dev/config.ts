@@ -6,7 +6,7 @@ const argv = (doc: string) => z.array(z.string()).min(1).optional().describe(doc
 const OWNER_NAME = /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/;
 
 /** What agents should not touch without a person editing this list; lockfiles are left to each project. */
-export const PROTECTED_PATHS = [
+const PROTECTED_PATHS = [
   '.github/',
   '.gitlab-ci.yml',
   '.circleci/',

@@ -23,7 +23,7 @@ export async function writeTree(
   return clone.text(['write-tree'], { env, signal });
 }
 
-export interface CommitDraft {
+interface CommitDraft {
   readonly tree: string;
   readonly parents: readonly string[];
   readonly message: string;
@@ -50,8 +50,7 @@ export function writeCommit(clone: Clone, draft: CommitDraft, signal: AbortSigna
   });
 }
 
-export const withFinalNewline = (message: string): string =>
-  message.endsWith('\n') ? message : `${message}\n`;
+const withFinalNewline = (message: string): string => (message.endsWith('\n') ? message : `${message}\n`);
 
 /** Does a commit hold exactly this tree on this parent with this message? Dates and authors may differ. */
 export async function isSameCommit(
