@@ -66,6 +66,9 @@ describe('the room', () => {
       { code_id: 2, code_name: 'Coping', start_pos: start, end_pos: start + 5 },
     ]);
     expect(page.annotations).toEqual([]);
+    const all = await world.view('marks', { source_id: 1 });
+    expect(all).not.toHaveProperty('content');
+    expect(all).toMatchObject({ suggestions: page.suggestions, annotations: [{ memo: 'who asks' }] });
     expect(await world.view('source', { source_id: 1 })).toMatchObject({
       annotations: [{ memo: 'who asks', start_pos: 0 }],
     });
