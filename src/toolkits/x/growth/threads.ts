@@ -3,6 +3,7 @@ import { ToolFault } from '../../../contract/faults.ts';
 import type { GrowthTables } from './tables.ts';
 
 const OWNER_MS = 120_000;
+const RESUMABLE_MS = 7 * 86_400_000;
 
 export interface ThreadPart {
   readonly position: number;
@@ -27,7 +28,7 @@ export class ThreadLog {
 
   /** The unfinished thread with this content, or a new one; held for the call until `letGo`. */
   async takeUp(key: string, size: number, callId: string, now: Date): Promise<OpenThread> {
-    const open = await this.unfinished(key);
+    const open = await this.unfinished(key, now);
     if (open) {
       await this.#own(open.id, callId, now);
       return open;
@@ -46,26 +47,28 @@ export class ThreadLog {
         finished_at: null,
       })
       .execute();
-    await this.#yieldToEarlier(key, callId);
+    await this.#yieldToEarlier(key, callId, now);
     return { id: callId, parts: [] };
   }
 
-  async unfinished(key: string): Promise<OpenThread | undefined> {
-    return this.#first(key, ['open']);
+  /** One that was left long ago is not taken up again: its readers have gone. */
+  async unfinished(key: string, now: Date): Promise<OpenThread | undefined> {
+    return this.#first(key, ['open'], new Date(now.getTime() - RESUMABLE_MS));
   }
 
   /** The latest thread with this content, finished or not. */
   async latest(key: string): Promise<(OpenThread & { readonly complete: boolean }) | undefined> {
-    return this.#first(key, ['open', 'complete']);
+    return this.#first(key, ['open', 'complete'], new Date(0));
   }
 
-  async #first(key: string, states: readonly ('open' | 'complete')[]) {
+  async #first(key: string, states: readonly ('open' | 'complete')[], since: Date) {
     const row = await this.#db
       .selectFrom('x_threads')
       .select(['id', 'state'])
       .where('realm', '=', await this.#realm())
       .where('thread_key', '=', key)
       .where('state', 'in', [...states])
+      .where('created_at', '>=', since.toISOString())
       .orderBy('created_at', 'desc')
       .limit(1)
       .executeTakeFirst();
@@ -101,13 +104,14 @@ export class ThreadLog {
   }
 
   /** Two equal calls may both have found no thread: the one with the smaller id keeps it. */
-  async #yieldToEarlier(key: string, callId: string): Promise<void> {
+  async #yieldToEarlier(key: string, callId: string, now: Date): Promise<void> {
     const others = await this.#db
       .selectFrom('x_threads')
       .select('id')
       .where('realm', '=', await this.#realm())
       .where('thread_key', '=', key)
       .where('state', '=', 'open')
+      .where('created_at', '>=', new Date(now.getTime() - RESUMABLE_MS).toISOString())
       .where('id', '<', callId)
       .execute();
     if (others.length === 0) return;

@@ -29,7 +29,11 @@ export const getPolicyStatus = defineXTool({
     const [status, limits] = await Promise.all([policy.status(), policy.limits()]);
     // The tightest hourly limit that counts changes on X: the configured one, or the template's.
     const [hourly] = limits
-      .filter((l) => l.periodSeconds === HOUR_SECONDS && (l.dimension === 'global' || (l.dimension === 'toolkit' && l.match === 'x')))
+      .filter(
+        (l) =>
+          l.periodSeconds === HOUR_SECONDS &&
+          (l.dimension === 'global' || (l.dimension === 'toolkit' && l.match === 'x')),
+      )
       .sort((a, b) => a.max - b.max);
     const max = status.max_mutations_per_hour;
     return {

@@ -56,6 +56,19 @@ export const proposeAndQueueReplies = defineXTool({
     const count = (status: string): number => results.filter((item) => item.status === status).length;
     return { queued: count('queued'), executed: count('executed'), failed: count('failed'), results };
   },
+  /** Each reply is a call of its own, with its own record; what is asked here is only how many went out. */
+  async reconcile({ drafts }, { services }) {
+    const replied = await services.growth.posts.repliedTo(drafts.map(({ tweet_id }) => tweet_id));
+    if (replied.size === 0) return { settled: 'not_done' };
+    if (replied.size < drafts.length) {
+      return {
+        settled: 'unknown',
+        why: `${replied.size} of ${drafts.length} replies went out; see get_recent_replies.`,
+      };
+    }
+    const results = drafts.map(({ tweet_id }) => ({ tweet_id, status: 'executed' }));
+    return { settled: 'done', data: { queued: 0, executed: drafts.length, failed: 0, results } };
+  },
 });
 
 function describeOutcome(outcome: Outcome): Omit<z.input<typeof result>, 'tweet_id'> {

@@ -36,10 +36,10 @@ export const xPostThread = defineXTool({
     `Post a thread of ${tweets.length}:\n${tweets.map((text, index) => `${index + 1}. ${text}`).join('\n')}`,
   risks: ({ tweets, media_ids }) => postRisks(tweets, media_ids?.flat().length),
   rollback: (_args, { root_tweet_id }) => ({ tool: 'x_delete_tweet', args: { tweet_id: root_tweet_id } }),
-  async check({ tweets, media_ids = [] }, { safety, growth }) {
+  async check({ tweets, media_ids = [] }, { safety, growth, now }) {
     checkThreadMedia(tweets, media_ids);
     // A thread that is half out was admitted when it began; only its form is checked again.
-    const open = await growth.threads.unfinished(threadKey({ tweets, mediaIds: media_ids }));
+    const open = await growth.threads.unfinished(threadKey({ tweets, mediaIds: media_ids }), now());
     if (open) await safety.checkTexts({ kind: 'thread', texts: tweets });
     else await safety.check({ kind: 'thread', texts: tweets });
   },

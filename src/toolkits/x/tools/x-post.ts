@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { POLICY_FAULTS, X_FAULTS } from '../lib/fault-codes.ts';
+import { reconcilePost } from '../lib/post-x.ts';
 import {
   body,
   describeReply,
@@ -39,5 +40,14 @@ export const xPost = defineXTool({
     const wish = await postInside(context.services, request);
     const reply = wish ? await sendRawPost(context, request, wish) : await sendRaw(context, request);
     return describeReply(reply, context.now());
+  },
+  /** Only a post can be looked for; anything else a person must settle. */
+  async reconcile(args, context) {
+    const wish = await postInside(context.services, requestFrom('POST', args));
+    if (!wish) return { settled: 'unknown', why: 'Nothing is known about what this endpoint leaves behind.' };
+    const settlement = await reconcilePost(context, wish);
+    if (settlement.settled !== 'done') return settlement;
+    const json = { data: settlement.data };
+    return { settled: 'done', data: { status: 201, headers: {}, json, body_text: null, rate_limit: null } };
   },
 });

@@ -82,6 +82,8 @@ export const xUploadMedia = defineXTool({
       cached: false,
     };
   },
+  // An upload nobody refers to changes nothing anybody can see: it may be made again.
+  reconcile: async () => ({ settled: 'not_done' }),
 });
 
 async function upload(
