@@ -29,6 +29,7 @@ export function createProgram(): Command {
   addLooking(program);
   addGoverning(program);
   addRecord(program);
+  addAssistant(program);
   return program;
 }
 
@@ -91,6 +92,25 @@ function addLooking(program: Command): void {
     .option('--idempotency-key <key>', 'the same key gives the first answer again')
     .action(async (tool, options, command) =>
       (await import('./commands/call.ts')).callTool(globals(command), tool, options),
+    );
+}
+
+function addAssistant(program: Command): void {
+  program
+    .command('mcp-server')
+    .description('serve the assistant alone on stdio')
+    .option('-v, --verbose', 'Enable verbose logging for debugging')
+    .option('--version', 'Print MCP server version and exit')
+    .action(async (options, command) =>
+      (await import('./commands/mcp-server.ts')).serveAssistant(globals(command), options),
+    );
+  program
+    .command('sessions')
+    .description('conversations of the assistant')
+    .option('--active <minutes>', 'only those used within so many minutes')
+    .option('--store <path>', 'another store file; `file` is the one in use')
+    .action(async (options, command) =>
+      (await import('./commands/sessions.ts')).sessions(globals(command), options),
     );
 }
 

@@ -70,7 +70,6 @@ describe('layers', () => {
     });
     expect(config.policy).toMatchObject({
       template: 'safe_default',
-      max_mutations_per_hour: 20,
       require_approval_for: [],
     });
     expect(config.approvals).toEqual({

@@ -133,8 +133,10 @@ export const mcpPolicy = configSection(
         .number()
         .int()
         .min(0)
-        .default(20)
-        .describe('Most changes in one clock hour, all agents and toolkits together.'),
+        .optional()
+        .describe(
+          'Most changes in one clock hour, all agents and toolkits together. Unset: the limits of the template (20 for toolkit x) alone.',
+        ),
       rules: z.array(policyRule).default([]).describe('Your own rules, `[[mcp_policy.rules]]`.'),
       limits: z.array(policyLimit).default([]).describe('Your own limits, `[[mcp_policy.limits]]`.'),
     })

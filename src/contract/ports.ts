@@ -241,7 +241,7 @@ export interface KernelPorts {
   readonly leases: LeasePort;
   readonly events: EventsPort;
   readonly artifacts: ArtifactsPort;
-  /** Enters the pipeline at the top, as the scheduler does. Only `system` principals may be passed. */
+  /** Enters the pipeline at the top, as the scheduler does. Only the system, or the assistant as itself. */
   invoke(tool: string, args: JsonObject, principal: Principal, options?: InvokeOptions): Promise<Outcome>;
   /** The tools the current exposure offers, for runtimes that hand tools to a model. */
   tools(): readonly ToolOffer[];

@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely';
-import type { JsonObject } from '../contract/json.ts';
+import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Outcome } from '../contract/outcome.ts';
 import { principalName } from '../contract/principal.ts';
 import {
@@ -92,8 +92,18 @@ export function sealArgs(call: CallState, args: JsonObject = call.args): SealedP
 }
 
 /** What came back. A read's result stays with the reader; its salted hash lets whoever kept the reply prove it. */
-export function sealResult(data: JsonObject, keep: boolean): SealedPayload {
-  return sealPayload(redactSecrets(data), { keep, maxKept: MAX_KEPT });
+export function sealResult(call: CallState, kept: JsonObject, keep: boolean): SealedPayload {
+  const hidden = call.request.bound.tool.privateData ?? [];
+  const hide = (part: JsonValue | undefined): JsonValue =>
+    hidden.length > 0 && part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? redactPrivate(part, hidden)
+      : redactSecrets(part ?? null);
+  const shown = {
+    ...kept,
+    ...('data' in kept ? { data: hide(kept.data) } : {}),
+    ...('notes' in kept ? { notes: hide(kept.notes) } : {}),
+  };
+  return sealPayload(shown, { keep, maxKept: MAX_KEPT });
 }
 
 /** The machine-readable code of an outcome, for metrics and evidence. */

@@ -38,6 +38,8 @@ export function toMcpResult(finished: Finished, modes: Modes): McpResult {
     structuredContent: body,
     isError: dialect.isError(finished.outcome),
     _meta: {
+      // The enveloped dialects show notes in their own meta; plain content has no other place for them.
+      ...(finished.dialect === 'plain' && finished.outcome.status === 'ok' ? finished.outcome.notes : {}),
       'countersign/call_id': finished.callId,
       ...(finished.evidenceHash ? { 'countersign/evidence_hash': finished.evidenceHash } : {}),
       ...('replayed' in finished.outcome && finished.outcome.replayed

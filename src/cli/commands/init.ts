@@ -23,7 +23,6 @@ toolkits = ["x", "dev", "research", "assistant"]
 [mcp_policy]
 # Ready-made rules: posts, messages and everything destructive wait for you.
 template = "safe_default"
-max_mutations_per_hour = 20
 # Start with true to see what agents would do without doing it.
 dry_run_mutations = false
 `;

@@ -33,7 +33,7 @@ export async function compilePolicy(input: PolicyInput): Promise<Policy> {
   const template = TEMPLATES[policy.template];
   const enforce = policy.enforce_for_mutations;
   const limits = enforce
-    ? [hourlyLimit(policy.max_mutations_per_hour), ...ownLimits, ...templateLimits(template)]
+    ? [...hourlyLimit(policy.max_mutations_per_hour), ...ownLimits, ...templateLimits(template)]
     : [];
   const version = versionOf(input);
   const planOf = planKeeper({

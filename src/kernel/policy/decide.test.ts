@@ -246,10 +246,7 @@ describe('explain', () => {
       ['list:require_approval_for', false, "rule 'open' allows the call before it is asked"],
       ['default', false, "rule 'open' allows the call before it is asked"],
     ]);
-    expect(limits.map(({ key }) => key)).toEqual([
-      'max_mutations_per_hour',
-      'template:safe_default:x_changes_per_hour',
-    ]);
+    expect(limits.map(({ key }) => key)).toEqual(['template:safe_default:x_changes_per_hour']);
   });
 
   it('says when enforcement is off', async () => {
@@ -292,7 +289,10 @@ describe('version and status', () => {
 
   it('reports what is configured with the effective mode', async () => {
     const status = (
-      await compile({ blocked_tools: ['x_like_tweet'], rules: [rule('no', 'deny')] }, { mode: 'composer' })
+      await compile(
+        { blocked_tools: ['x_like_tweet'], max_mutations_per_hour: 20, rules: [rule('no', 'deny')] },
+        { mode: 'composer' },
+      )
     ).status();
     expect(status).toMatchObject({
       mode: 'composer',

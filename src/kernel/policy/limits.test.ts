@@ -49,18 +49,16 @@ describe('limits', () => {
     ['global', '*', 'x_post_tweet', ['l']],
   ])('of dimension %s on %s counts %s in %j', async (dimension, match, tool, expected) => {
     const counted = await keys({ template: 'none', limits: [limit('l', dimension, match)] }, tool, 'bot');
-    expect(counted).toEqual(['max_mutations_per_hour', ...expected]);
+    expect(counted).toEqual(expected);
   });
 
   it('holds those of the template beside the others', async () => {
     expect(await keys({ limits: [limit('mine', 'global')] }, 'x_like_tweet')).toEqual([
-      'max_mutations_per_hour',
       'mine',
       'template:safe_default:x_changes_per_hour',
       'template:safe_default:engagements_per_day',
     ]);
     expect(await keys({ template: 'agency_mode' }, 'x_post_tweet')).toEqual([
-      'max_mutations_per_hour',
       'template:agency_mode:x_changes_per_day',
       'template:agency_mode:posts_per_day',
     ]);

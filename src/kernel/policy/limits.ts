@@ -11,13 +11,9 @@ import type { CallSubject, Limit } from './types.ts';
 
 const HOURLY = 'max_mutations_per_hour';
 
-export const hourlyLimit = (max: number): Limit => ({
-  key: HOURLY,
-  max,
-  periodSeconds: 3_600,
-  dimension: 'global',
-  match: '*',
-});
+/** Only where it is written: a limit meant for an X account must not stop a researcher at the 21st coding. */
+export const hourlyLimit = (max: number | undefined): readonly Limit[] =>
+  max === undefined ? [] : [{ key: HOURLY, max, periodSeconds: 3_600, dimension: 'global', match: '*' }];
 
 export const templateLimits = ({ name, limits }: Template): readonly Limit[] =>
   limits.map((limit) => ({ ...toLimit(limit), key: `template:${name}:${limit.key}` }));

@@ -47,7 +47,7 @@ export const TEMPLATES: Readonly<Record<TemplateName, Template>> = {
   },
   growth_aggressive: {
     name: 'growth_aggressive',
-    doc: 'Only deletions wait for a person; raise max_mutations_per_hour to use the whole limit.',
+    doc: 'Only deletions wait for a person; twice as many changes an hour.',
     rules: [],
     limits: [
       perPeriod('x_changes_per_hour', 'toolkit', 'x', 50, HOUR),

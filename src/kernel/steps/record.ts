@@ -60,7 +60,7 @@ async function recordChange(
   { database, now }: Ports,
 ): Promise<void> {
   const data = outcomeData(outcome);
-  const result = sealResult(data, true);
+  const result = sealResult(call, data, true);
   const at = now().toISOString();
   const entry = outcomeEntry(call, 'outcome', outcome, at, result.hash);
   await database.write(async (trx) => {
@@ -113,7 +113,7 @@ async function settleKey(
 async function recordOther(call: CallState, outcome: Outcome, elapsed: number, ports: Ports): Promise<void> {
   const at = ports.now().toISOString();
   const args = sealArgs(call, keepableArgs(call));
-  const result = sealResult(outcomeData(outcome), outcome.status !== 'ok');
+  const result = sealResult(call, outcomeData(outcome), outcome.status !== 'ok');
   const entry = outcomeEntry(call, kindOf(call, outcome), outcome, at, result.hash, args.hash);
   call.evidenceHash = entry.hash;
   const row = {

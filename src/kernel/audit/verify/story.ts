@@ -18,10 +18,16 @@ export class StoryCheck {
   readonly #approvals: ApprovalStory;
   readonly #open = new Map<string, OpenIntent>();
   readonly #unsettled = new Set<string>();
+  #calls = 0;
 
   constructor(problems: Problems) {
     this.#problems = problems;
     this.#approvals = new ApprovalStory(problems);
+  }
+
+  /** How many calls the entries are about, if each begins and ends only once. */
+  get calls(): number {
+    return this.#calls;
   }
 
   get openIntents(): number {
@@ -29,6 +35,7 @@ export class StoryCheck {
   }
 
   take(seq: number, entry: Entry): void {
+    if (entry.call !== undefined && entry.kind !== 'outcome' && entry.kind !== 'settled') this.#calls += 1;
     switch (entry.kind) {
       case 'read':
       case 'config':

@@ -4,6 +4,8 @@ import type { Database } from '../../database.ts';
 import type { Problems } from './report.ts';
 
 const MANY = 1000;
+/** A power of two, so that a stretch completes whole subtrees. */
+const STRETCH = 4096;
 
 /** Rebuilds the tree from the leaves and compares it with what is stored. */
 export class TreeCheck {
@@ -13,7 +15,7 @@ export class TreeCheck {
   /** After a missing entry nothing further right can be rebuilt. */
   #broken = false;
   #completed: string[][] = [];
-  #pageStart = 0;
+  #checkedTo = 0;
   /** Where damage was found already; a tree that is wrong everywhere is not listed leaf by leaf. */
   readonly #bad: number[] = [];
 
@@ -41,9 +43,10 @@ export class TreeCheck {
     this.#size += 1;
   }
 
-  /** Compares the subtrees that the last page completed: one text per level, row by row only where they differ. */
-  async checkNodes(database: Database): Promise<void> {
-    const start = this.#pageStart;
+  /** Compares the subtrees completed since the last time: one text per level, row by row only where they differ. */
+  async checkNodes(database: Database, isLast: boolean): Promise<void> {
+    if (!isLast && this.#size - this.#checkedTo < STRETCH) return;
+    const start = this.#checkedTo;
     for (const [level, hashes] of this.#completed.entries()) {
       if (!hashes || hashes.length === 0) continue;
       const from = Math.floor(start / 2 ** level);
@@ -51,7 +54,7 @@ export class TreeCheck {
       if (stored !== hashes.join('')) await this.#compare(database, level, from, hashes);
     }
     this.#completed = [];
-    this.#pageStart = this.#size;
+    this.#checkedTo = this.#size;
   }
 
   checkHead(frontier: string, nodes: number): void {
@@ -96,9 +99,7 @@ async function nodesText(database: Database, level: number, from: number, to: nu
       ? sql<string>`string_agg(hash, '' order by idx)`
       : sql<string>`group_concat(hash, '')`;
   const { rows } = await sql<{ text: string | null }>`
-    select ${joined} as text from (
-      select idx, hash from audit_nodes where level = ${level} and idx >= ${from} and idx < ${to} order by idx
-    ) as page
+    select ${joined} as text from audit_nodes where level = ${level} and idx >= ${from} and idx < ${to}
   `.execute(database.db);
   return rows[0]?.text ?? '';
 }
