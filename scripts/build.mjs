@@ -1,7 +1,11 @@
-// Bundles the command line into dist/. Our own code and small libraries are bundled, because loading hundreds of small
+// Bundles the command line and the web app into dist/ (or the folder given as argument). Our own code and small libraries are bundled, because loading hundreds of small
 // files is most of a cold start; what is native, large or loaded on demand stays a package.
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { build } from 'esbuild';
+import { build as buildPages } from 'vite';
+
+const out = resolve(process.argv[2] ?? 'dist');
 
 const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const bundled = new Set([
@@ -20,10 +24,10 @@ const bundled = new Set([
   'zod',
 ]);
 
-rmSync('dist', { recursive: true, force: true });
+rmSync(out, { recursive: true, force: true });
 await build({
   entryPoints: { main: 'src/main.ts' },
-  outdir: 'dist',
+  outdir: out,
   bundle: true,
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
@@ -41,4 +45,5 @@ await build({
   legalComments: 'linked',
   logLevel: 'warning',
 });
-chmodSync('dist/main.js', 0o755);
+chmodSync(resolve(out, 'main.js'), 0o755);
+await buildPages({ configFile: 'vite.config.ts', logLevel: 'warn', build: { outDir: resolve(out, 'web') } });

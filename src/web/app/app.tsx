@@ -1,0 +1,73 @@
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { Route, Switch } from 'wouter';
+import { InboxPage } from './inbox/page.tsx';
+import { ApiError, api, onSignedOut, setCsrf } from './lib/api.ts';
+import { closeEvents, onServerEvent, openEvents } from './lib/events.ts';
+import { type Session, SessionContext } from './lib/session.ts';
+import { Shell } from './shell.tsx';
+import { SignIn } from './sign-in.tsx';
+
+const ActivityPage = lazy(() => import('./activity/page.tsx'));
+const AgentsPage = lazy(() => import('./agents/page.tsx'));
+const InsightsPage = lazy(() => import('./insights/page.tsx'));
+const StartPage = lazy(() => import('./start/page.tsx'));
+const XPage = lazy(() => import('./rooms/x/page.tsx'));
+const ResearchPage = lazy(() => import('./rooms/research/page.tsx'));
+const DevPage = lazy(() => import('./rooms/dev/page.tsx'));
+const AssistantPage = lazy(() => import('./rooms/assistant/page.tsx'));
+
+type Standing =
+  | { kind: 'asking' }
+  | { kind: 'out' }
+  | { kind: 'offline'; why: string }
+  | { kind: 'in'; session: Session };
+
+export function App() {
+  const [standing, setStanding] = useState<Standing>({ kind: 'asking' });
+  const refresh = useCallback(async () => {
+    try {
+      const session = await api<Session>('/session');
+      setCsrf(session.csrf);
+      setStanding({ kind: 'in', session });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) setStanding({ kind: 'out' });
+      else setStanding((old) => (old.kind === 'in' ? old : { kind: 'offline', why: String(error) }));
+    }
+  }, []);
+  useEffect(() => {
+    onSignedOut(() => setStanding({ kind: 'out' }));
+    void refresh();
+    return onServerEvent('reconnected', () => void refresh());
+  }, [refresh]);
+
+  const signedIn = standing.kind === 'in';
+  useEffect(() => {
+    if (!signedIn) return;
+    openEvents();
+    return closeEvents;
+  }, [signedIn]);
+
+  const session = standing.kind === 'in' ? standing.session : undefined;
+  const value = useMemo(() => session && { session, refresh }, [session, refresh]);
+  if (standing.kind === 'asking') return null;
+  if (!value) return <SignIn problem={standing.kind === 'offline' ? standing.why : undefined} />;
+  return (
+    <SessionContext value={value}>
+      <Shell>
+        <Suspense fallback={<p className="muted pad">Loading…</p>}>
+          <Switch>
+            <Route path="/activity/:call?" component={ActivityPage} />
+            <Route path="/agents" component={AgentsPage} />
+            <Route path="/insights" component={InsightsPage} />
+            <Route path="/start" component={StartPage} />
+            <Route path="/x/*?" component={XPage} />
+            <Route path="/research/*?" component={ResearchPage} />
+            <Route path="/dev/*?" component={DevPage} />
+            <Route path="/assistant/*?" component={AssistantPage} />
+            <Route path="/:item?" component={InboxPage} />
+          </Switch>
+        </Suspense>
+      </Shell>
+    </SessionContext>
+  );
+}

@@ -1,0 +1,3 @@
+export default function InsightsPage() {
+  return <h1>Insights</h1>;
+}

@@ -1,0 +1,3 @@
+export default function AssistantPage() {
+  return <h1>Assistant</h1>;
+}

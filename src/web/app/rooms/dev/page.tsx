@@ -1,0 +1,3 @@
+export default function DevPage() {
+  return <h1>Dev</h1>;
+}

@@ -1,0 +1,3 @@
+export default function ResearchPage() {
+  return <h1>Research</h1>;
+}

@@ -1,0 +1,3 @@
+export default function XPage() {
+  return <h1>X</h1>;
+}

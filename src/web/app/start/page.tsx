@@ -1,0 +1,3 @@
+export default function StartPage() {
+  return <h1>Start</h1>;
+}

@@ -1,0 +1,16 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/** The pages. Nothing is inlined: the content security policy allows neither inline script nor inline style. */
+export default defineConfig({
+  root: 'src/web/app',
+  plugins: [react()],
+  build: {
+    outDir: '../../../dist/web',
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: 'es2022',
+    reportCompressedSize: false,
+  },
+});
