@@ -5,6 +5,7 @@ export interface GlobalOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly verbose?: boolean;
+  readonly version?: boolean;
 }
 
 /** Told to the person as it is: what is wrong and what to do. Exit code 1, or 2 for wrong use. */

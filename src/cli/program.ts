@@ -3,7 +3,7 @@ import { ToolFault } from '../contract/faults.ts';
 import { PROFILES } from '../contract/profile.ts';
 import { VERSION } from '../lib/version.ts';
 import { CliError, type GlobalOptions } from './context.ts';
-import { complain } from './output.ts';
+import { complain, print } from './output.ts';
 
 /** Reads the command line and runs one command. Each is loaded only when it is called. */
 export async function runCli(argv: readonly string[]): Promise<void> {
@@ -18,11 +18,18 @@ export async function runCli(argv: readonly string[]): Promise<void> {
 export function createProgram(): Command {
   const program = new Command('countersign')
     .description('Agents propose, a person countersigns, the log proves both.')
-    .version(VERSION, '-V, --version', 'print the version')
+    .option('-V, --version', 'print the version')
     .option('-c, --config <file>', 'configuration file (default: ~/.countersign/config.toml)')
     .option('--json', 'print JSON for programs')
     .option('--verbose', 'say more on stderr')
     .exitOverride()
+    // An option of our own: `mcp-server --version` has a line of its own, which commander's would swallow.
+    .hook('preAction', (_program, command) => {
+      if (!globals(command).version || command.name() === 'mcp-server') return;
+      print(VERSION);
+      throw new CommanderError(0, 'countersign.version', VERSION);
+    })
+    .action((_options, command: Command) => command.help({ error: true }))
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   addServing(program);
   addDeciding(program);
@@ -101,8 +108,8 @@ function addAssistant(program: Command): void {
     .description('serve the assistant alone on stdio')
     .option('-v, --verbose', 'Enable verbose logging for debugging')
     .option('--version', 'Print MCP server version and exit')
-    .action(async (options, command) =>
-      (await import('./commands/mcp-server.ts')).serveAssistant(globals(command), options),
+    .action(async (_options, command) =>
+      (await import('./commands/mcp-server.ts')).serveAssistant(globals(command)),
     );
   program
     .command('sessions')

@@ -7,12 +7,9 @@ import { type GlobalOptions, withApp } from '../context.ts';
 import { print } from '../output.ts';
 
 /** The documented command of the assistant: `order_clawdbot` alone on stdio. The assistant itself keeps every toolkit. */
-export async function serveAssistant(
-  global: GlobalOptions,
-  options: { verbose?: boolean; version?: boolean },
-): Promise<void> {
-  if (options.version) return print(mcpServer.versionLine(VERSION));
-  const verbose = options.verbose ?? false;
+export async function serveAssistant(global: GlobalOptions): Promise<void> {
+  if (global.version) return print(mcpServer.versionLine(VERSION));
+  const verbose = global.verbose ?? false;
   await withApp({ ...global, verbose }, async (app) => {
     const served = await createServed(app, {
       toolkits: mcpServer.toolkits,
