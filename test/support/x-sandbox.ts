@@ -26,12 +26,6 @@ export async function openXStore(path = ':memory:'): Promise<XStore> {
   return { db, close: () => db.destroy() };
 }
 
-/** Opens a store file another process (or an earlier test step) has made. */
-export function reopenXStore(path: string): XStore {
-  const { db } = openSqlite<XTables>(path);
-  return { db, close: () => db.destroy() };
-}
-
 export interface FakeClock {
   now(): Date;
   advance(ms: number): void;

@@ -50,7 +50,7 @@ export interface XReply {
 
 export interface RequestOptions {
   readonly signal?: AbortSignal;
-  /** The call this request belongs to: in logs and usage rows, never sent to X. */
+  /** The call this request belongs to: in the log, never sent to X. */
   readonly callId?: string;
 }
 

@@ -31,6 +31,7 @@ export async function connectX(options: ConnectOptions): Promise<XApi> {
     backend,
     store: new ExchangeStore(options.db, backend, warnLost(options.log)),
     patience: { sleep: options.sleep ?? sleep, random: options.random ?? Math.random },
+    log: options.log,
     timeoutMs: (options.settings.request_timeout_seconds ?? DEFAULT_TIMEOUT_S) * 1000,
     now: options.now,
   };

@@ -1,5 +1,6 @@
 import { ToolFault } from '../../../contract/faults.ts';
 import type { JsonValue } from '../../../contract/json.ts';
+import type { Log } from '../../../contract/ports.ts';
 import type { WireRequest } from '../endpoints/build.ts';
 import type { Credential, Endpoint } from '../endpoints/endpoint.ts';
 import type { Backend, RateLimit, RequestOptions } from './api.ts';
@@ -22,6 +23,7 @@ export interface ExchangePorts {
   line(): Promise<Line>;
   readonly store: ExchangeStore;
   readonly patience: Patience;
+  readonly log: Log;
   readonly timeoutMs: number;
   now(): Date;
 }
@@ -101,6 +103,12 @@ export class Exchanger {
       rateLimit: rateLimitOf(answer.headers),
       granted: signed.user?.scopes,
     };
+    this.#ports.log.debug('x answered', {
+      call: options.callId,
+      endpoint: target.endpoint?.id ?? 'universal',
+      status: answer.status,
+      retries,
+    });
     this.#noteClosed(target, signed, exchanged);
     if (answer.status >= 500 && !target.change) throw new Passing(exchanged);
     return exchanged;

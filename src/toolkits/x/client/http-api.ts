@@ -4,6 +4,7 @@ import { buildRequest, ParamError } from '../endpoints/build.ts';
 import { ADS_HOST, type Credential, type Endpoint } from '../endpoints/endpoint.ts';
 import type { EndpointId } from '../endpoints/ids.ts';
 import { matchEndpoints } from '../endpoints/match.ts';
+import { replySchema } from '../endpoints/replies.ts';
 import { ENDPOINTS } from '../endpoints/table.ts';
 import type {
   AccessInfo,
@@ -74,6 +75,8 @@ export class HttpXApi implements XApi {
     }
     const inside = faultInside(answer.json, context);
     if (inside) throw inside;
+    // A change X confirmed is done, whatever else its answer holds; what was read must be what it claims to be.
+    if (!change) checkReply(endpoint, answer.json);
     return {
       status: answer.status,
       json: withOldNames(answer.json),
@@ -150,6 +153,24 @@ export class HttpXApi implements XApi {
     await this.#ports.store.flush();
     await this.#ports.close();
   }
+}
+
+const replies = new Map<EndpointId, ReturnType<typeof replySchema>>();
+
+function checkReply(endpoint: Endpoint, json: JsonValue): void {
+  const schema = replies.get(endpoint.id) ?? replySchema(endpoint);
+  replies.set(endpoint.id, schema);
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return;
+  const where = parsed.error.issues[0]?.path.join('.') || 'the body';
+  throw new ToolFault(
+    'x_api_error',
+    `X answered ${endpoint.method} ${endpoint.path} in an unknown shape (${where})`,
+    {
+      retryable: false,
+      cause: parsed.error,
+    },
+  );
 }
 
 const kindsFor = (host: string): readonly Credential[] => (host === ADS_HOST ? ['ads'] : ['user', 'app']);
