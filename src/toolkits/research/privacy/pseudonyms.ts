@@ -69,6 +69,7 @@ export function maskRange(
   start: number,
   end: number,
 ): { readonly content: string; readonly replacements: readonly Replacement[] } {
+  if (spans.length === 0) return { content: text.slice(start, end), replacements: [] };
   const replacements: Replacement[] = [];
   let content = '';
   let shown = 0;

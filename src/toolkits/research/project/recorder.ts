@@ -32,6 +32,7 @@ export class Recorder {
   readonly images: ImageReader;
   readonly #db: SqliteFile;
   readonly #schema: ProjectSchema;
+  readonly #inserts = new Map<string, { readonly sql: string; readonly columns: readonly string[] }>();
 
   constructor(db: SqliteFile, schema: ProjectSchema) {
     this.#db = db;
@@ -41,19 +42,28 @@ export class Recorder {
 
   /** Returns the row's id. */
   insert(table: string, values: Values): number {
-    const columns = Object.keys(values).filter((column) => this.#schema.has(table, column));
-    const names = columns.map(quoteName).join(', ');
-    const marks = columns.map(() => '?').join(', ');
-    const { lastInsertRowid } = this.#db.run(
-      `INSERT INTO ${table} (${names}) VALUES (${marks})`,
-      ...columns.map((column) => values[column] ?? null),
-    );
+    const { sql, columns } = this.#insertInto(table, Object.keys(values));
+    const { lastInsertRowid } = this.#db.run(sql, ...columns.map((column) => values[column] ?? null));
     const natural = values[keyOf(table)];
     const key = typeof natural === 'string' ? natural : lastInsertRowid;
     const known = this.#imageOf(table, values, key);
     if (known) this.changes.push({ kind: 'insert', table, key, hash: imageHash(known) });
     else this.noteInsert(table, key);
     return lastInsertRowid;
+  }
+
+  #insertInto(
+    table: string,
+    given: readonly string[],
+  ): { readonly sql: string; readonly columns: readonly string[] } {
+    const key = `${table} ${given.join()}`;
+    const known = this.#inserts.get(key);
+    if (known) return known;
+    const columns = given.filter((column) => this.#schema.has(table, column));
+    const names = columns.map(quoteName).join(', ');
+    const sql = `INSERT INTO ${table} (${names}) VALUES (${columns.map(() => '?').join(', ')})`;
+    this.#inserts.set(key, { sql, columns });
+    return { sql, columns };
   }
 
   /** The row as it will be read, when that is certain without reading it: this is what ten thousand codings cost. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ProjectSchema } from './schema.ts';
 import { bytesOf, type Cell, type Row, type SqliteFile, textOf } from './sqlite.ts';
 
@@ -63,10 +63,7 @@ export class ImageReader {
 
 /** A short fingerprint: enough to see that a row is no longer what it was. */
 export function imageHash(image: RowImage): string {
-  return createHash('sha256')
-    .update(JSON.stringify(Object.entries(image)))
-    .digest('hex')
-    .slice(0, 16);
+  return hash('sha256', JSON.stringify(Object.entries(image))).slice(0, 16);
 }
 
 /** SQL and value that put a cell back exactly as it was. */
