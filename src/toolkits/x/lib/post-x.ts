@@ -25,6 +25,7 @@ export interface Posted {
 export async function sendPost(context: ToolContext<XServices>, wish: PostWish): Promise<Posted> {
   const { services, callId } = context;
   const x = await reachX(context);
+  if (!x.provider.mutations_available) throw blocked(x.provider.backend);
   const author = wish.inReplyTo ? await targetAuthor(context, wish.inReplyTo) : undefined;
   const target = wish.inReplyTo ?? wish.quoted;
   await services.safety.admit(
@@ -53,6 +54,10 @@ export async function sendPost(context: ToolContext<XServices>, wish: PostWish):
   });
   return posted;
 }
+
+/** Said before anything is read for a post that could not be made. */
+const blocked = (backend: string): ToolFault =>
+  new ToolFault('scraper_mutation_blocked', `The ${backend} backend is read-only here; nothing was posted.`);
 
 export function requestOf({ text, mediaIds, inReplyTo, quoted }: Omit<PostWish, 'kind'>): JsonObject {
   return {
