@@ -8,6 +8,8 @@ import { complain, print } from './output.ts';
 /** Reads the command line and runs one command. Each is loaded only when it is called. */
 export async function runCli(argv: readonly string[]): Promise<void> {
   const program = createProgram();
+  // Without a command no hook runs, so the plain question is answered here.
+  if (argv[2] === '-V' || argv[2] === '--version') return print(VERSION);
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
@@ -29,7 +31,6 @@ export function createProgram(): Command {
       print(VERSION);
       throw new CommanderError(0, 'countersign.version', VERSION);
     })
-    .action((_options, command: Command) => command.help({ error: true }))
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   addServing(program);
   addDeciding(program);
