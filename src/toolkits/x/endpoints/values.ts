@@ -97,7 +97,8 @@ function problemWithRules(param: Param, value: unknown): string | undefined {
       'value' in rule &&
       typeof rule.value === 'string' &&
       rule.value.trim() !== '' &&
-      (!('tag' in rule) || typeof rule.tag === 'string'),
+      (!('tag' in rule) || typeof rule.tag === 'string') &&
+      Object.keys(rule).every((key) => key === 'value' || key === 'tag'),
   );
   return wellFormed ? undefined : 'must hold rules like { "value": "cats has:images", "tag": "cats" }';
 }

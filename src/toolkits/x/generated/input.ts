@@ -1,58 +1,85 @@
-import { z } from 'zod';
-import type { JsonSchema } from '../../../contract/json.ts';
-import { type Schema, zodSchema } from '../../../contract/schema.ts';
+import type { JsonObject, JsonSchema } from '../../../contract/json.ts';
+import type { Schema, SchemaIssue } from '../../../contract/schema.ts';
 import type { Endpoint, Param } from '../endpoints/endpoint.ts';
 import { problemWith } from '../endpoints/values.ts';
 
-/** Built when a tool is first listed or called: most processes never touch most of the table. */
-export function lazySchema<T>(build: () => z.ZodType<T>, io: 'input' | 'output'): Schema<T> {
-  let schema: Schema<T> | undefined;
-  const made = (): Schema<T> => {
-    schema ??= zodSchema(build(), io);
-    return schema;
-  };
+/**
+ * The arguments of a table-driven tool, straight from the table: one field per parameter, nothing else. Made without
+ * zod, because every process that lists tools would pay for building and converting 67 of them.
+ */
+export function inputSchema(endpoint: Endpoint): Schema<JsonObject> {
+  let json: JsonSchema | undefined;
   return {
-    get json(): JsonSchema {
-      return made().json;
+    get json() {
+      json ??= toJsonSchema(endpoint);
+      return json;
     },
-    parse: (value) => made().parse(value),
+    parse(value) {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        return { ok: false, issues: [{ path: '', message: 'must be an object' }] };
+      }
+      const issues = [...issuesWith(endpoint, value as Record<string, unknown>)];
+      return issues.length > 0 ? { ok: false, issues } : { ok: true, value: value as JsonObject };
+    },
   };
 }
 
-/** The arguments of a table-driven tool: one field per parameter, nothing else. */
-export const inputOf = (endpoint: Endpoint): z.ZodObject =>
-  z.strictObject(
-    Object.fromEntries(Object.entries(endpoint.params).map(([name, param]) => [name, fieldOf(param)])),
-  );
+function* issuesWith(endpoint: Endpoint, args: Readonly<Record<string, unknown>>): Generator<SchemaIssue> {
+  for (const [name, param] of Object.entries(endpoint.params)) {
+    const value = args[name];
+    const problem =
+      value === undefined ? (param.required ? 'is required' : undefined) : problemWith(param, value);
+    if (problem) yield { path: name, message: problem };
+  }
+  for (const name of Object.keys(args)) {
+    if (!Object.hasOwn(endpoint.params, name)) yield { path: name, message: 'is not a known argument' };
+  }
+}
+
+function toJsonSchema(endpoint: Endpoint): JsonSchema {
+  const params = Object.entries(endpoint.params);
+  const required = params.filter(([, param]) => param.required).map(([name]) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(params.map(([name, param]) => [name, fieldOf(param)])),
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  };
+}
 
 // Only what helps a caller choose is announced; patterns and lengths are checked all the same, with words that say
 // what is wrong, and cost no tokens in every listing.
-function fieldOf(param: Param): z.ZodType {
-  const checked = shapeOf(param).superRefine((value, context) => {
-    const problem = problemWith(param, value);
-    if (problem) context.addIssue({ code: 'custom', message: problem });
-  });
-  const described = param.doc ? checked.describe(param.doc) : checked;
-  return param.required ? described : described.optional();
-}
+const fieldOf = (param: Param): JsonSchema => ({
+  ...shapeOf(param),
+  ...(param.doc ? { description: param.doc } : {}),
+});
 
-function shapeOf(param: Param): z.ZodType {
+function shapeOf(param: Param): JsonSchema {
   switch (param.kind) {
-    case 'integer': {
-      const whole = z.number().int();
-      const bounded = param.min === undefined ? whole : whole.min(param.min);
-      return param.max === undefined ? bounded : bounded.max(param.max);
-    }
+    case 'integer':
+      return {
+        type: 'integer',
+        ...(param.min === undefined ? {} : { minimum: param.min }),
+        ...(param.max === undefined ? {} : { maximum: param.max }),
+      };
     case 'boolean':
-      return param.values ? z.literal(param.values[0] === 'true') : z.boolean();
+      return param.values ? { type: 'boolean', const: param.values[0] === 'true' } : { type: 'boolean' };
     case 'ids':
     case 'texts':
-      return z.array(z.string());
+      return { type: 'array', items: { type: 'string' } };
     case 'rules':
-      return z.array(z.strictObject({ value: z.string(), tag: z.string().optional() }));
+      return {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { value: { type: 'string' }, tag: { type: 'string' } },
+          required: ['value'],
+          additionalProperties: false,
+        },
+      };
     case 'text':
-      return param.values ? z.enum(param.values as [string, ...string[]]) : z.string();
+      return { type: 'string', ...(param.values ? { enum: [...param.values] } : {}) };
     default:
-      return z.string();
+      return { type: 'string' };
   }
 }

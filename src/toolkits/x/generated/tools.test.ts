@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { isChange } from '../../../contract/effect.ts';
 import { GENERATED_IDS } from '../endpoints/ids.ts';
 import { ENDPOINTS } from '../endpoints/table.ts';
@@ -85,6 +86,27 @@ describe('table-driven tools', () => {
     expect(
       generatedTools.filter((tool) => isChange(tool.effect) && !tool.reconcile).map(({ name }) => name),
     ).toEqual([]);
+  });
+
+  it('refuses whatever its announced schema refuses', () => {
+    for (const tool of generatedTools) {
+      const announced = z.fromJSONSchema(tool.input.json as Parameters<typeof z.fromJSONSchema>[0]);
+      for (const args of [
+        {},
+        { id: '1', user_id: '2' },
+        { surprise: 1 },
+        { id: 5 },
+        { rules: [{}] },
+        { rules: [{ value: 'a', x: 1 }] },
+        { max_results: '7' },
+        { hidden: 1 },
+      ]) {
+        // The tool may know better, never less.
+        if (!announced.safeParse(args).success)
+          expect(tool.input.parse(args).ok, `${tool.name} ${JSON.stringify(args)}`).toBe(false);
+      }
+    }
+    expect(generatedTools.every((tool) => !tool.input.parse(null).ok && !tool.input.parse([]).ok)).toBe(true);
   });
 
   it('says in its own words what is wrong with an id', () => {

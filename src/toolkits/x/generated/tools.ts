@@ -3,12 +3,12 @@ import type { Tool, ToolContext } from '../../../contract/tool.ts';
 import type { XReply } from '../client/api.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { GENERATED_IDS, type GeneratedId } from '../endpoints/ids.ts';
-import { resultSchema } from '../endpoints/replies.ts';
 import { ENDPOINTS } from '../endpoints/table.ts';
 import { ENGAGE_FAULTS, X_FAULTS } from '../lib/fault-codes.ts';
 import { reachX, type XServices } from '../services.ts';
 import { asObject, FarSide } from './far-side.ts';
-import { inputOf, lazySchema } from './input.ts';
+import { inputSchema } from './input.ts';
+import { outputSchema } from './output.ts';
 import { categoryOf, profilesOf, requirementsOf } from './placement.ts';
 import { PREPARE } from './prepare.ts';
 import { RECONCILE } from './reconcile.ts';
@@ -34,8 +34,8 @@ function toolOf(id: GeneratedId): Tool<Services> {
     profiles: profilesOf(id, endpoint),
     faults: change ? ENGAGE_FAULTS : X_FAULTS,
     requires: requirementsOf(id, endpoint),
-    input: lazySchema(() => inputOf(endpoint), 'input'),
-    output: lazySchema(() => resultSchema(endpoint), 'output'),
+    input: inputSchema(endpoint),
+    output: outputSchema(endpoint),
     ...(ask ? { describeApproval: ask } : {}),
     ...(risks ? { risks } : {}),
     ...(undo ? { rollback: undo } : {}),
