@@ -17,6 +17,7 @@ async function createRuns(db: Kysely<unknown>): Promise<void> {
     .addColumn('run_id', 'text', (c) => c.primaryKey())
     .addColumn('repo', 'text', required)
     .addColumn('forge', 'text', required)
+    .addColumn('clone', 'text')
     .addColumn('purpose', 'text', required)
     .addColumn('created_at', 'text', required)
     .addColumn('created_by', 'text', required)

@@ -54,7 +54,7 @@ export async function connectDev(
     now: () => host.now(),
     async open(runId) {
       const run = await runs.get(runId);
-      return { run, repo: await repos.resolve(run.repo) };
+      return { run, repo: await repos.ofRun(run) };
     },
   };
 }

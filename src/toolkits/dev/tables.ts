@@ -4,6 +4,8 @@ export interface DevTables {
     run_id: string;
     repo: string;
     forge: string;
+    /** Git folder of a clone that no name is registered for. */
+    clone: string | null;
     purpose: string;
     created_at: string;
     created_by: string;

@@ -12,17 +12,17 @@ const number = z.coerce.number().int().min(1);
 
 /** What people see of the toolkit, in the terminal and in the browser. Reads only. */
 export const views: Readonly<Record<string, View<DevServices>>> = {
-  repos: view(z.object({}), async (_params, { repos }) => ({ repos: [...(await repos.names())] })),
+  repos: view(z.object({}), async (_params, { repos }) => ({ repos: [...(await repos.namesForPeople())] })),
 
   runs: view(z.object({ repo: z.string().optional(), limit }), async (params, services) => {
-    const name = params.repo === undefined ? undefined : (await services.repos.resolve(params.repo)).name;
+    const name = params.repo === undefined ? undefined : (await services.repos.forPerson(params.repo)).name;
     return { runs: await services.runs.list({ repo: name, limit: params.limit }) };
   }),
 
   run: view(z.object({ run_id: z.string() }), async ({ run_id }, { runs }) => runs.get(run_id)),
 
   issues: view(z.object({ repo, state, limit }), async (params, services, signal) => {
-    const found = await services.repos.resolve(params.repo);
+    const found = await services.repos.forPerson(params.repo);
     return {
       repo: found.name,
       issues: await found.forge.issues({ state: params.state, limit: params.limit, signal }),
@@ -30,12 +30,12 @@ export const views: Readonly<Record<string, View<DevServices>>> = {
   }),
 
   issue: view(z.object({ repo, number }), async (params, services, signal) => {
-    const found = await services.repos.resolve(params.repo);
+    const found = await services.repos.forPerson(params.repo);
     return { repo: found.name, issue: await found.forge.issue(params.number, signal) };
   }),
 
   prs: view(z.object({ repo, state, limit }), async (params, services, signal) => {
-    const found = await services.repos.resolve(params.repo);
+    const found = await services.repos.forPerson(params.repo);
     return {
       repo: found.name,
       prs: await found.forge.pulls({ state: params.state, limit: params.limit, signal }),
@@ -43,7 +43,7 @@ export const views: Readonly<Record<string, View<DevServices>>> = {
   }),
 
   pr: view(z.object({ repo, number }), async (params, services, signal) => {
-    const { forge, name } = await services.repos.resolve(params.repo);
+    const { forge, name } = await services.repos.forPerson(params.repo);
     const pr = await forge.pull(params.number, signal);
     const { files, truncated } = await forge.pullFiles(params.number, signal);
     const shown = files.map(({ patch: _patch, ...file }) => file);
@@ -51,7 +51,7 @@ export const views: Readonly<Record<string, View<DevServices>>> = {
   }),
 
   diff: view(z.object({ repo, number }), async (params, services, signal) => {
-    const { forge, name } = await services.repos.resolve(params.repo);
+    const { forge, name } = await services.repos.forPerson(params.repo);
     const { files, truncated } = await forge.pullFiles(params.number, signal);
     const parts = files.map(
       ({ filename, previous_filename, patch }) =>

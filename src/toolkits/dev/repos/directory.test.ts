@@ -96,6 +96,32 @@ describe('which repositories may be used', () => {
     );
   });
 
+  it('follows a run into a process that works elsewhere, where the clone has no name an agent could use', async () => {
+    const folder = tempFolder();
+    const repo = makeRepo(join(folder, 'app'));
+    const storageUrl = join(folder, 'store.db');
+    const here = await open({ cwd: repo, folder, storageUrl });
+    const run_id = await here.run('.');
+    const elsewhere = await open({ cwd: makeRepo(join(folder, 'else/app')), folder, storageUrl });
+    const { data } = await elsewhere.call('github_issues_create', { run_id, title: 'T', body: 'B' });
+    expect(data).toMatchObject({ number: 1 });
+    // Both clones are called app; what was made belongs to the one the run was started in.
+    expect(await here.view('issues')).toMatchObject({ issues: [{ number: 1 }] });
+    expect(await elsewhere.view('issues')).toMatchObject({ issues: [] });
+
+    const outside = await open({ cwd: '/', folder, storageUrl });
+    await expect(create(outside, 'app')).rejects.toThrow(refused());
+    expect(await outside.view('repos')).toEqual({ repos: ['app'] });
+    expect(await outside.view('issues', { repo: 'app' })).toMatchObject({ repo: 'app' });
+    expect(await outside.view('issues', { repo })).toMatchObject({ issues: [{ number: 1 }] });
+    await expect(create(outside, repo)).rejects.toThrow(refused());
+    const strict = await open({ cwd: '/', folder, storageUrl, env: { REPO_ALLOWLIST: 'other' } });
+    await expect(strict.call('github_issues_create', { run_id, title: 'U', body: 'B' })).rejects.toThrow(
+      refused(),
+    );
+    await expect(strict.view('issues', { repo: 'app' })).rejects.toThrow(refused());
+  });
+
   it('keeps the issues of a clone that is registered later and then moved', async () => {
     const folder = tempFolder();
     const repo = makeRepo(join(folder, 'a'));

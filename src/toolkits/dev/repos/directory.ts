@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import type { Kysely } from 'kysely';
 import { ToolFault } from '../../../contract/faults.ts';
 import type { DevSettings, RepoSettings } from '../config.ts';
@@ -6,12 +7,13 @@ import { GithubForge } from '../forge/github/forge.ts';
 import { LocalForge } from '../forge/local/forge.ts';
 import { LocalStore } from '../forge/local/store.ts';
 import type { Forge } from '../forge/port.ts';
-import { type Clone, openClone } from '../git/clone.ts';
+import type { Clone } from '../git/clone.ts';
 import { Remote } from '../git/remote.ts';
 import type { Scratch } from '../git/scratch.ts';
+import type { Run } from '../runs/store.ts';
 import type { DevTables } from '../tables.ts';
+import { type Candidate, Candidates, goesBy } from './candidates.ts';
 import { repoId } from './identity.ts';
-import { ownerAndName } from './origin.ts';
 
 export interface Repo {
   /** The name runs and replies use. */
@@ -20,17 +22,9 @@ export interface Repo {
   /** Set when issues and pull requests live in our own store. */
   readonly local: LocalForge | undefined;
   readonly clone: Clone | undefined;
+  /** False for a clone that is allowed only because somebody works in it. */
+  readonly registered: boolean;
   readonly settings: RepoSettings | undefined;
-}
-
-interface Candidate {
-  readonly name: string;
-  readonly aliases: readonly string[];
-  readonly forge: 'local' | 'github';
-  readonly github: string | undefined;
-  readonly registered: string | undefined;
-  readonly settings: RepoSettings | undefined;
-  clone(): Promise<Clone | undefined>;
 }
 
 export interface DirectoryParts {
@@ -45,122 +39,101 @@ export interface DirectoryParts {
   now(): Date;
 }
 
-const OWNER_NAME = /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/;
-const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
-
 /** Which repositories may be used, and how each is reached. The answer is asked for anew with every call. */
 export class RepoDirectory {
   readonly #parts: DirectoryParts;
+  readonly #candidates: Candidates;
   readonly #open = new Map<string, Promise<Repo>>();
-  #here: Candidate | undefined;
 
   constructor(parts: DirectoryParts) {
     this.#parts = parts;
+    this.#candidates = new Candidates(parts.settings, parts.forge, parts.cwd);
   }
 
   async resolve(name: string): Promise<Repo> {
-    const candidate = await this.#find(name.trim());
-    if (!candidate || !this.#allowed(candidate)) throw await this.#refusal(name);
-    const key = `${candidate.forge}:${candidate.registered ?? ''}:${candidate.name}`;
+    const candidate = await this.#candidates.named(name.trim());
+    if (candidate && this.#allowed(candidate)) return this.#connect(candidate);
+    throw await this.#refusal(name);
+  }
+
+  /** The repository of a run, also in a process that works elsewhere: a person may approve from any folder. */
+  async ofRun(run: Run): Promise<Repo> {
+    if (run.clone === null) return this.resolve(run.repo);
+    const candidate = await this.#candidates.at(run.clone);
+    if (candidate && this.#allowed(candidate)) return this.#connect(candidate);
+    throw await this.#refusal(run.repo);
+  }
+
+  /** For people, who may also name a folder, or a clone that agents worked on elsewhere. */
+  async forPerson(name: string): Promise<Repo> {
+    const wanted = name.trim();
+    const candidate = isAbsolute(wanted)
+      ? await this.#candidates.at(wanted)
+      : ((await this.#candidates.named(wanted)) ??
+        (await this.#knownClones()).find((each) => goesBy(each, wanted)));
+    if (candidate && this.#allowed(candidate)) return this.#connect(candidate);
+    throw await this.#refusal(name);
+  }
+
+  /** Names an agent could pass here. */
+  async names(): Promise<readonly string[]> {
+    const here = await this.#candidates.current();
+    const known = [
+      ...Object.keys(this.#parts.settings.repos),
+      ...(here && !here.registered ? [here.name] : []),
+    ];
+    const listed = this.#parts.forge === 'github' ? (this.#parts.allowlist ?? []) : [];
+    const usable: string[] = [];
+    for (const name of new Set([...known, ...listed])) {
+      const candidate = await this.#candidates.named(name);
+      if (candidate && this.#allowed(candidate)) usable.push(name);
+    }
+    return usable;
+  }
+
+  async namesForPeople(): Promise<readonly string[]> {
+    const clones = (await this.#knownClones()).filter((candidate) => this.#allowed(candidate));
+    return [...new Set([...(await this.names()), ...clones.map(({ name }) => name)])];
+  }
+
+  async #knownClones(): Promise<Candidate[]> {
+    const rows = await this.#parts.db
+      .selectFrom('dev_repos')
+      .select('path')
+      .where('name', 'is', null)
+      .execute();
+    const found = await Promise.all(rows.map(({ path }) => this.#candidates.at(path)));
+    return found.filter((candidate) => candidate !== undefined);
+  }
+
+  #allowed(candidate: Candidate): boolean {
+    const { allowlist } = this.#parts;
+    if (!allowlist) return candidate.registered !== undefined || candidate.forge === 'local';
+    return allowlist.some((entry) => goesBy(candidate, entry));
+  }
+
+  async #connect(candidate: Candidate): Promise<Repo> {
+    // A registered name leads to one clone; without one, only the clone itself tells two of a name apart.
+    const place =
+      candidate.registered === undefined ? (await candidate.clone())?.gitDir : candidate.registered;
+    const key = `${candidate.forge}:${candidate.name}:${place}`;
     let repo = this.#open.get(key);
     if (!repo) {
-      repo = this.#connect(candidate);
+      repo = this.#build(candidate);
       this.#open.set(key, repo);
       repo.catch(() => this.#open.delete(key));
     }
     return repo;
   }
 
-  /** Names a person or agent could pass, for messages and listings. */
-  async names(): Promise<readonly string[]> {
-    const { settings } = this.#parts;
-    const here = await this.#current();
-    const candidates = [...Object.keys(settings.repos), ...(here && !here.registered ? [here.name] : [])];
-    const listed = this.#parts.forge === 'github' ? (this.#parts.allowlist ?? []) : [];
-    const usable: string[] = [];
-    for (const name of new Set([...candidates, ...listed])) {
-      const candidate = await this.#find(name);
-      if (candidate && this.#allowed(candidate)) usable.push(name);
-    }
-    return usable;
-  }
-
-  async #find(name: string): Promise<Candidate | undefined> {
-    const registered = this.#registered(name);
-    if (registered) return registered;
-    const here = await this.#current();
-    if (here && (name === '.' || [here.name, ...here.aliases].some((alias) => same(alias, name))))
-      return here;
-    if (this.#parts.forge !== 'github' || !OWNER_NAME.test(name)) return undefined;
-    return {
-      name,
-      aliases: [],
-      forge: 'github',
-      github: name,
-      registered: undefined,
-      settings: undefined,
-      clone: async () => undefined,
-    };
-  }
-
-  #registered(name: string): Candidate | undefined {
-    const { repos } = this.#parts.settings;
-    const key = Object.hasOwn(repos, name)
-      ? name
-      : Object.keys(repos).find((each) => same(each, name) || same(repos[each]?.github ?? '', name));
-    const settings = key === undefined ? undefined : repos[key];
-    if (key === undefined || !settings) return undefined;
-    const { path } = settings;
-    return {
-      name: key,
-      aliases: settings.github ? [settings.github] : [],
-      forge: settings.forge ?? this.#parts.forge,
-      github: settings.github ?? (OWNER_NAME.test(key) ? key : undefined),
-      registered: key,
-      settings,
-      clone: async () => (path === undefined ? undefined : openClone(path)),
-    };
-  }
-
-  /** The clone of the current directory, under its registered name if it has one. */
-  async #current(): Promise<Candidate | undefined> {
-    // Every call asks, and git answers slowly; only a folder that is no clone yet is looked at again.
-    this.#here ??= await this.#lookAround();
-    return this.#here;
-  }
-
-  async #lookAround(): Promise<Candidate | undefined> {
-    const clone = await openClone(this.#parts.cwd).catch(() => undefined);
-    if (!clone) return undefined;
-    for (const [key, { path }] of Object.entries(this.#parts.settings.repos)) {
-      const other = path === undefined ? undefined : await openClone(path).catch(() => undefined);
-      if (other?.gitDir === clone.gitDir) return this.#registered(key);
-    }
-    const origin = ownerAndName(await clone.remoteUrl('origin'));
-    return {
-      name: origin ?? clone.folderName,
-      aliases: [clone.folderName],
-      forge: origin === undefined ? 'local' : this.#parts.forge,
-      github: origin,
-      registered: undefined,
-      settings: undefined,
-      clone: async () => clone,
-    };
-  }
-
-  #allowed({ name, aliases, forge, registered }: Candidate): boolean {
-    const { allowlist } = this.#parts;
-    if (!allowlist) return registered !== undefined || forge === 'local';
-    return allowlist.some((entry) => [name, ...aliases].some((alias) => same(alias, entry)));
-  }
-
-  async #connect(candidate: Candidate): Promise<Repo> {
+  async #build(candidate: Candidate): Promise<Repo> {
     const { name, settings } = candidate;
     const clone = await candidate.clone();
+    const common = { name, clone, settings, registered: candidate.registered !== undefined };
     if (candidate.forge === 'github') {
       if (!candidate.github) throw badSettings(name, 'uses GitHub but has no github = "owner/name"');
       const forge = new GithubForge(candidate.github, this.#parts.github, this.#parts.settings.draft);
-      return { name, forge, local: undefined, clone, settings };
+      return { ...common, forge, local: undefined };
     }
     if (!clone) throw badSettings(name, 'has no path to a clone');
     const { db, scratch, now } = this.#parts;
@@ -177,7 +150,7 @@ export class RepoDirectory {
       },
       name,
     );
-    return { name, forge: local, local, clone, settings };
+    return { ...common, forge: local, local };
   }
 
   async #refusal(name: string): Promise<ToolFault> {
@@ -189,9 +162,7 @@ export class RepoDirectory {
     return new ToolFault(
       'not_allowed',
       `The repository ${JSON.stringify(name.slice(0, 200))} may not be used. ${known} ${how}`,
-      {
-        detail: { reason: 'repo_not_allowed', repo: name.slice(0, 200) },
-      },
+      { detail: { reason: 'repo_not_allowed', repo: name.slice(0, 200) } },
     );
   }
 }

@@ -48,7 +48,7 @@ export const devPrMerge = defineDevTool({
 
 /** What GitHub holds is decided on GitHub, under its own reviews and checks. */
 export async function localForge(name: string, services: DevServices): Promise<LocalForge> {
-  const repo = await services.repos.resolve(name);
+  const repo = await services.repos.forPerson(name);
   if (repo.local) return repo.local;
   throw new ToolFault('not_allowed', `${repo.name} lives on GitHub; merge and close there.`, {
     detail: { reason: 'not_local', repo: repo.name },

@@ -35,6 +35,7 @@ export const runsCreate = defineDevTool({
       run_id: randomUUID(),
       repo: repo.name,
       forge: repo.forge.kind,
+      clone: repo.registered ? null : (repo.clone?.gitDir ?? null),
       purpose,
       created_at: now().toISOString(),
       created_by: principalName(principal),

@@ -1,0 +1,110 @@
+import type { DevSettings, RepoSettings } from '../config.ts';
+import { type Clone, openClone } from '../git/clone.ts';
+import { ownerAndName } from './origin.ts';
+
+/** A repository that is known by some name; whether it may be used is another question. */
+export interface Candidate {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly forge: 'local' | 'github';
+  /** owner/name on GitHub, if it has one. */
+  readonly github: string | undefined;
+  /** Its key under `[dev.repos]`. */
+  readonly registered: string | undefined;
+  readonly settings: RepoSettings | undefined;
+  clone(): Promise<Clone | undefined>;
+}
+
+const OWNER_NAME = /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/;
+
+/** GitHub does not tell names apart by letter case, so neither do we. */
+export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+export const goesBy = ({ name, aliases }: Candidate, wanted: string): boolean =>
+  [name, ...aliases].some((each) => sameName(each, wanted));
+
+/** Finds repositories by the names people and agents give them. */
+export class Candidates {
+  readonly #settings: DevSettings;
+  readonly #forge: 'local' | 'github';
+  readonly #cwd: string;
+  readonly #described = new Map<string, Candidate>();
+  #here: Candidate | undefined;
+
+  constructor(settings: DevSettings, forge: 'local' | 'github', cwd: string) {
+    this.#settings = settings;
+    this.#forge = forge;
+    this.#cwd = cwd;
+  }
+
+  /** A registered repository, the current clone, or a name on GitHub. */
+  async named(name: string): Promise<Candidate | undefined> {
+    const registered = this.registered(name);
+    if (registered) return registered;
+    const here = await this.current();
+    if (here && (name === '.' || goesBy(here, name))) return here;
+    if (this.#forge !== 'github' || !OWNER_NAME.test(name)) return undefined;
+    return {
+      ...UNREGISTERED,
+      name,
+      aliases: [],
+      forge: 'github',
+      github: name,
+      clone: async () => undefined,
+    };
+  }
+
+  registered(name: string): Candidate | undefined {
+    const { repos } = this.#settings;
+    const key = Object.hasOwn(repos, name)
+      ? name
+      : Object.keys(repos).find((each) => sameName(each, name) || sameName(repos[each]?.github ?? '', name));
+    const settings = key === undefined ? undefined : repos[key];
+    if (key === undefined || !settings) return undefined;
+    const { path } = settings;
+    return {
+      name: key,
+      aliases: settings.github ? [settings.github] : [],
+      forge: settings.forge ?? this.#forge,
+      github: settings.github ?? (OWNER_NAME.test(key) ? key : undefined),
+      registered: key,
+      settings,
+      clone: async () => (path === undefined ? undefined : openClone(path)),
+    };
+  }
+
+  /** The clone of the current directory. */
+  async current(): Promise<Candidate | undefined> {
+    // Every call asks, and git answers slowly; only a folder that is no clone yet is looked at again.
+    this.#here ??= await this.at(this.#cwd);
+    return this.#here;
+  }
+
+  /** The clone a folder belongs to, under its registered name if it has one. */
+  async at(folder: string): Promise<Candidate | undefined> {
+    const known = this.#described.get(folder);
+    if (known) return known;
+    const clone = await openClone(folder).catch(() => undefined);
+    const candidate = clone && (await this.#describe(clone));
+    if (candidate) this.#described.set(folder, candidate);
+    return candidate;
+  }
+
+  async #describe(clone: Clone): Promise<Candidate | undefined> {
+    for (const [key, { path }] of Object.entries(this.#settings.repos)) {
+      const other = path === undefined ? undefined : await openClone(path).catch(() => undefined);
+      if (other?.gitDir === clone.gitDir) return this.registered(key);
+    }
+    const origin = ownerAndName(await clone.remoteUrl('origin'));
+    return {
+      ...UNREGISTERED,
+      name: origin ?? clone.folderName,
+      aliases: [clone.folderName],
+      forge: origin === undefined ? 'local' : this.#forge,
+      github: origin,
+      clone: async () => clone,
+    };
+  }
+}
+
+const UNREGISTERED = { registered: undefined, settings: undefined } as const;
