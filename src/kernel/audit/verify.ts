@@ -25,7 +25,7 @@ export interface VerifyOptions {
 }
 
 /** Small enough for the processor's cache, large enough that the cost of a query does not count; divides a stretch. */
-const PAGE = 512;
+const PAGE = 256;
 
 /**
  * Recomputes everything the log claims. Works through pages of entries that no longer change, so it needs the same
