@@ -19,9 +19,10 @@ export const migration: Migration = {
       .addColumn('first_seen', 'text', required)
       .execute();
     await db.schema
-      .createIndex('research_projects_by_path')
+      .createIndex('research_projects_by_place')
       .on('research_projects')
-      .columns(['path'])
+      .columns(['path', 'made_at'])
+      .unique()
       .execute();
 
     // Which project was open when: the last row is the one that is open; a null project means closed.

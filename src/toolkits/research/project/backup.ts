@@ -1,5 +1,6 @@
 import { cp, link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ToolFault } from '../../../contract/faults.ts';
 import { backupDay, backupStamp } from '../lib/dates.ts';
 import { SqliteFile } from './sqlite.ts';
 
@@ -14,16 +15,25 @@ const LINKED = ['images', 'audio', 'video'];
 export async function backupIfDue(project: string, now: Date, keep: number): Promise<string | undefined> {
   const folder = dirname(project);
   const stem = basename(project).replace(/\.qda$/i, '');
-  const others = await readdir(folder);
-  const today = `${stem}_BKUP_${backupDay(now)}_`;
-  if (others.some((name) => name.startsWith(today) && name.endsWith('.qda'))) return undefined;
   const target = join(folder, `${stem}_BKUP_${backupStamp(now)}.qda`);
   const partial = `${target}.partial`;
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true });
-  await copyInto(project, partial);
-  await writeFile(join(partial, MARK), JSON.stringify({ project, at: now.toISOString() }));
-  await rename(partial, target);
+  try {
+    const today = `${stem}_BKUP_${backupDay(now)}_`;
+    const others = await readdir(folder);
+    if (others.some((name) => name.startsWith(today) && name.endsWith('.qda'))) return undefined;
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { recursive: true });
+    await copyInto(project, partial);
+    await writeFile(join(partial, MARK), JSON.stringify({ project, at: now.toISOString() }));
+    await rename(partial, target);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true }).catch(() => undefined);
+    throw new ToolFault(
+      'not_allowed',
+      `The day's backup of the project could not be made beside it in ${folder}, so nothing was changed. Make room there, or let this user write there.`,
+      { cause: error },
+    );
+  }
   await prune(folder, stem, keep);
   return target;
 }

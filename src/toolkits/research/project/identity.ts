@@ -13,12 +13,7 @@ export async function identify(
   project: { readonly path: string; readonly madeAt: string },
   now: Date,
 ): Promise<string> {
-  const known = await db
-    .selectFrom('research_projects')
-    .selectAll()
-    .where('made_at', '=', project.madeAt)
-    .orderBy('first_seen')
-    .execute();
+  const known = await seen(db, project.madeAt);
   const here = known.find(({ path }) => path === project.path);
   if (here) return here.id;
   const moved = known.find(({ path }) => !existsSync(path));
@@ -27,19 +22,34 @@ export async function identify(
       .updateTable('research_projects')
       .set({ path: project.path })
       .where('id', '=', moved.id)
+      .where('path', '=', moved.path)
       .execute();
-    return moved.id;
+  } else {
+    await db.transaction().execute(async (trx) => {
+      const id = uuidv7();
+      const { numInsertedOrUpdatedRows } = await trx
+        .insertInto('research_projects')
+        .values({ id, path: project.path, made_at: project.madeAt, first_seen: now.toISOString() })
+        .onConflict((conflict) => conflict.columns(['path', 'made_at']).doNothing())
+        .executeTakeFirst();
+      if (numInsertedOrUpdatedRows === 0n) return;
+      for (const original of known) await copyRules(trx, original.id, id);
+    });
   }
-  const id = uuidv7();
-  await db.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('research_projects')
-      .values({ id, path: project.path, made_at: project.madeAt, first_seen: now.toISOString() })
-      .execute();
-    for (const original of known) await copyRules(trx, original.id, id);
-  });
-  return id;
+  // Another process may have been first: what stands in the store now is the answer for all.
+  const settled = (await seen(db, project.madeAt)).find(({ path }) => path === project.path);
+  if (!settled) throw new Error(`the project ${project.path} could not be registered`);
+  return settled.id;
 }
+
+const seen = (db: Kysely<ResearchTables>, madeAt: string) =>
+  db
+    .selectFrom('research_projects')
+    .selectAll()
+    .where('made_at', '=', madeAt)
+    .orderBy('first_seen')
+    .orderBy('id')
+    .execute();
 
 async function copyRules(db: Kysely<ResearchTables>, from: string, to: string): Promise<void> {
   const marks = await db

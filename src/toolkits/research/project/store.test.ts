@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -237,6 +238,18 @@ describe('backups', () => {
     expect(dumpDatabase(join(bench.dir, backup, 'data.qda'))).toEqual(before);
     expect(readFileSync(join(bench.dir, backup, 'documents', 'interview1.txt'), 'utf8')).toBe(INTERVIEW);
     expect(bench.open(join(bench.dir, backup)).codes()).toHaveLength(3);
+  });
+
+  it.skipIf(process.platform === 'win32')('that cannot be made stop the change', async () => {
+    const { path, file } = makeQualCoderProject(bench.dir, 14, 'stuck');
+    const before = readFileSync(file);
+    // A pipe cannot be copied, so the backup fails half-way.
+    execFileSync('mkfifo', [join(path, 'documents', 'pipe')]);
+    const attempt = bench.open(path).write(byAgent(), (writer) => writer.addCode({ name: 'one' }));
+    await expect(attempt).rejects.toThrow(/backup of the project could not be made.*nothing was changed/);
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(readdirSync(bench.dir).filter((name) => name.includes('stuck_BKUP'))).toEqual([]);
+    expect(readdirSync(path)).not.toContain('project_in_use.lock');
   });
 
   it('are thinned out by age, but only our own', async () => {

@@ -53,7 +53,7 @@ export async function fileAutomatic(
         start: idea.start,
         end: idea.end,
         // It quotes the text, and agents may list it.
-        rationale: lens.mask(idea.rationale),
+        rationale: rules.pseudonymiser.mask(idea.rationale),
         confidence: idea.confidence,
         method,
         batchId,

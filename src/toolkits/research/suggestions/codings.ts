@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../contract/json.ts';
 import { excerpt } from '../lib/excerpt.ts';
 import type { Session } from '../lib/session.ts';
 import { checkRange, noCode } from '../project/checks.ts';
-import { textHash } from '../tools/apply-code.ts';
+import { passageMark } from '../tools/apply-code.ts';
 import type { Suggestion } from './propose.ts';
 
 export interface CodingIdea {
@@ -30,7 +30,7 @@ export function codingSuggestion({ lens }: Session, idea: CodingIdea): Suggestio
     start_pos: start,
     end_pos: end,
     memo: rationale,
-    text_hash: textHash(text.slice(start, end)),
+    text_hash: passageMark(start, end, text.slice(start, end)),
   };
   const shown = excerpt(lens.passage(sourceId, start, end).content);
   return {

@@ -27,10 +27,12 @@ export interface Filed {
 /** Files suggestions as rows of the one approval queue. They wait as long as the researcher takes. */
 export async function createProposer(
   caller: { readonly services: ResearchServices; readonly principal: Principal },
-  { project, lens }: Session,
+  { project }: Session,
   tool: string,
 ) {
-  const { approvals } = caller.services;
+  const { approvals, privacy } = caller.services;
+  // Agents can list what waits, whoever suggested it, so names are replaced here for everybody.
+  const { pseudonymiser } = await privacy.rules(project.id);
   const memory = await recall(approvals, project.id, tool);
   const pending = new Map(memory.pending);
   return {
@@ -45,12 +47,12 @@ export async function createProposer(
         tool: suggestion.tool,
         args: suggestion.args,
         requester: caller.principal,
-        reason: suggestion.rationale || 'Suggested for the researcher to decide.',
-        summary: lens.mask(suggestion.summary),
+        reason: pseudonymiser.mask(suggestion.rationale) || 'Suggested for the researcher to decide.',
+        summary: pseudonymiser.mask(suggestion.summary),
         risks: rejectedBefore ? [describeRejection(rejectedBefore)] : undefined,
         context: {
           project: project.id,
-          rationale: suggestion.rationale,
+          rationale: pseudonymiser.mask(suggestion.rationale),
           ...(suggestion.confidence === undefined ? {} : { confidence: suggestion.confidence }),
           ...(suggestion.method === undefined ? {} : { method: suggestion.method }),
           ...(rejectedBefore ? { rejected_before: rejectedBefore.uuid } : {}),

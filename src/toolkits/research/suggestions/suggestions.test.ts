@@ -158,6 +158,19 @@ describe('a suggested coding', () => {
     expect(await world.view('suggestions', { state: 'failed' })).toHaveLength(1);
   });
 
+  it('can be moved by the researcher before it is approved', async () => {
+    const { suggestion_id } = await world.data<{ suggestion_id: string }>('suggest_code_application', idea);
+    const waiting = await world.kernel.approvals.get(suggestion_id);
+    await world.kernel.approvals.edit(suggestion_id, ADA, { ...waiting?.args, end_pos: worry + 7 });
+    const { segment_id } = await world.data<{ segment_id: number }>(
+      'approve_coding_suggestion',
+      { suggestion_id },
+      asAda,
+    );
+    const segments = await world.data<{ id: number }[]>('list_segments_for_source', { source_id: 1 });
+    expect(segments.find(({ id }) => id === segment_id)).toMatchObject({ selected_text: 'I worry' });
+  });
+
   it('keeps the reason and feedback of its rejection and cannot be approved afterwards', async () => {
     const { suggestion_id } = await world.data<{ suggestion_id: string }>('suggest_code_application', idea);
     expect(await world.fault('reject_coding_suggestion', { suggestion_id })).toBe('policy_denied_hard_rule');

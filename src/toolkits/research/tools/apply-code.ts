@@ -8,8 +8,12 @@ import { changeBy, openSession } from '../lib/session.ts';
 import { checkRange } from '../project/checks.ts';
 import { defineResearchTool } from '../services.ts';
 
-/** What a suggestion was made for: it is not applied when other words stand there by the time it is approved. */
-export const textHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+/**
+ * What a suggestion was made for: it is not applied when other words stand there by the time it is approved. The
+ * range is part of it, so that a researcher who moves the range in the inbox is not held to the old words.
+ */
+export const passageMark = (start: number, end: number, text: string) =>
+  `${start}-${end}-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 
 /** The change a coding suggestion waits for. Not listed: agents use batch_apply_codes or suggest_code_application. */
 export const applyCode = defineResearchTool({
@@ -41,8 +45,9 @@ export const applyCode = defineResearchTool({
     const by = await changeBy(context, session, 'apply_code');
     const { id: segment, created } = await session.project.store.write(by, (project) => {
       // Read again inside the transaction: nobody can edit the text between this look and the coding.
-      const passage = project.text(source_id)?.slice(start_pos, end_pos);
-      if (text_hash !== undefined && passage !== undefined && textHash(passage) !== text_hash) {
+      const passage = project.text(source_id)?.slice(start_pos, end_pos) ?? '';
+      const sameRange = text_hash?.startsWith(`${start_pos}-${end_pos}-`) ?? false;
+      if (sameRange && passageMark(start_pos, end_pos, passage) !== text_hash) {
         throw new ToolFault(
           'conflict',
           `The text at ${start_pos} to ${end_pos} of source ${source_id} has changed since this was suggested.`,
