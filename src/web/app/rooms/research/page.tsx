@@ -1,3 +1,98 @@
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Foreign } from '../../components/foreign.tsx';
+import { ErrorNotice, Notice } from '../../components/notice.tsx';
+import { Page } from '../../components/page.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { useServerEvent } from '../../lib/events.ts';
+import { useAct, useView } from '../room-data.ts';
+import { useRoomPath } from '../room-path.ts';
+import { Codes } from './codes.tsx';
+import { History } from './history.tsx';
+import { Numbers } from './numbers.tsx';
+import { Read } from './read.tsx';
+import { Start } from './start.tsx';
+import { Suggestions } from './suggestions.tsx';
+import type { Project } from './types.ts';
+import './research.css';
+
+const TABS = ['read', 'suggestions', 'codes', 'numbers', 'history'] as const;
+type Tab = (typeof TABS)[number];
+
 export default function ResearchPage() {
-  return <h1>Research</h1>;
+  const [parts, go] = useRoomPath('research');
+  const project = useView<Project>('research', 'project', {}, { topics: ['approvals'] });
+  const act = useAct();
+  // An agent that points at a passage brings the reader to the front; the reader itself goes to the place.
+  useServerEvent('research.navigate', ({ source_id, start_pos, end_pos, highlight }) => {
+    if (highlight === false) go('read', Number(source_id), Number(start_pos));
+    else go('read', Number(source_id), Number(start_pos), Number(end_pos));
+  });
+
+  if (!project.data)
+    return (
+      <Page title="Research" wide>
+        <ErrorNotice error={project.error} />
+        {project.loading && <p className="muted">Loading…</p>}
+      </Page>
+    );
+  if (!project.data.project_open)
+    return (
+      <Page title="Research" wide>
+        <Start recent={project.data.recent} onOpened={project.refresh} />
+      </Page>
+    );
+
+  const { data } = project;
+  const tab: Tab = TABS.find((each) => each === parts[0]) ?? 'read';
+  const close = async () => {
+    await act('close_project', {});
+    await project.refresh();
+    go();
+  };
+  return (
+    <Page
+      wide
+      title="Research"
+      actions={
+        <>
+          <strong>
+            <Foreign text={data.project_name} />
+          </strong>
+          <span className="muted small">
+            {data.source_count} sources · {data.code_count} codes · {data.coding_count} codings
+          </span>
+          <Badge title="Changes are recorded under this coder's name">coder {data.coder}</Badge>
+          <Button small tone="quiet" onClick={() => void close()}>
+            Close project
+          </Button>
+        </>
+      }
+    >
+      {data.open_in_qualcoder_by ? (
+        <Notice tone="warn">
+          QualCoder has this project open ({data.open_in_qualcoder_by}). Close it there before you change
+          anything here.
+        </Notice>
+      ) : null}
+      <Tabs
+        label="Research"
+        current={tab}
+        onChange={(next) => go(next)}
+        tabs={[
+          { key: 'read', label: 'Read and code' },
+          { key: 'suggestions', label: `Suggestions (${data.pending_count})` },
+          { key: 'codes', label: 'Codebook' },
+          { key: 'numbers', label: 'Agreement and tables' },
+          { key: 'history', label: 'History' },
+        ]}
+      >
+        {tab === 'read' && <Read parts={parts.slice(1)} go={(...to) => go('read', ...to)} />}
+        {tab === 'suggestions' && <Suggestions onShow={(id, start, end) => go('read', id, start, end)} />}
+        {tab === 'codes' && <Codes onShow={(id, start, end) => go('read', id, start, end)} />}
+        {tab === 'numbers' && <Numbers />}
+        {tab === 'history' && <History />}
+      </Tabs>
+    </Page>
+  );
 }

@@ -1,0 +1,156 @@
+import { useState } from 'react';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Foreign } from '../../components/foreign.tsx';
+import { ErrorNotice } from '../../components/notice.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { useKeys } from '../../lib/keys.ts';
+import { useDecide, useView, type Verdict } from '../room-data.ts';
+import type { Suggestion } from './types.ts';
+
+const KINDS = { code: 'new code', merge: 'merge', coding: 'coding', metadata: 'metadata' } as const;
+const STATES = ['pending', 'done', 'rejected', 'failed'] as const;
+
+interface Props {
+  onShow(source: number, start: number, end: number): void;
+}
+
+/** Everything agents suggest for this project, one after the other. */
+export function Suggestions({ onShow }: Props) {
+  const decide = useDecide();
+  const [state, setState] = useState<(typeof STATES)[number]>('pending');
+  const query = useView<readonly Suggestion[]>(
+    'research',
+    'suggestions',
+    { state },
+    { topics: ['approvals'] },
+  );
+  const [at, setAt] = useState(0);
+  const items = query.data ?? [];
+  const place = Math.min(at, items.length - 1);
+  const current = items[place];
+
+  const settle = async (item: Suggestion | undefined, verdict: Verdict) => {
+    if (!item || state !== 'pending') return;
+    await decide(item.approval_id, verdict);
+    await query.refresh();
+  };
+  const move = (by: number) => {
+    const next = Math.max(0, Math.min(items.length - 1, place + by));
+    setAt(next);
+    document.getElementById(`suggestion-${items[next]?.approval_id}`)?.scrollIntoView({ block: 'nearest' });
+  };
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    a: () => void settle(current, 'approve'),
+    r: () => void settle(current, 'reject'),
+  });
+
+  return (
+    <>
+      <div className="row">
+        <label className="row small">
+          Show
+          <select
+            className="fit"
+            value={state}
+            onChange={(event) => setState(event.target.value as typeof state)}
+          >
+            {STATES.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span className="muted small">
+          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>a</kbd> accept, <kbd>r</kbd> reject
+        </span>
+      </div>
+      <ErrorNotice error={query.error} />
+      {query.data && items.length === 0 && (
+        <Empty title={state === 'pending' ? 'No suggestion waits.' : `No suggestion is ${state}.`}>
+          <p>
+            Ask an agent to code a source: it calls suggest_code_application, suggest_new_code or
+            suggest_merge_codes, and what it suggests appears here and in the inbox.
+          </p>
+        </Empty>
+      )}
+      <ol className="plain-list stack">
+        {items.map((item, index) => (
+          <li
+            key={item.approval_id}
+            id={`suggestion-${item.approval_id}`}
+            className={index === place ? 'card current' : 'card'}
+            aria-current={index === place ? 'true' : undefined}
+          >
+            <div className="row">
+              <Badge tone={item.kind === 'merge' ? 'warn' : 'info'}>{KINDS[item.kind]}</Badge>
+              <strong>
+                <Foreign text={item.summary} />
+              </strong>
+            </div>
+            {item.passage && (
+              <blockquote className="passage">
+                <bdi className="foreign muted">…{item.passage.before}</bdi>
+                <mark>
+                  <Foreign text={item.passage.text} />
+                </mark>
+                <bdi className="foreign muted">{item.passage.after}…</bdi>
+              </blockquote>
+            )}
+            {item.rationale && <Foreign block text={item.rationale} />}
+            {item.risks.map((risk) => (
+              <p key={risk} className="small">
+                ⚠ <Foreign text={risk} />
+              </p>
+            ))}
+            <p className="muted small">
+              {item.suggested_by}, <TimeAgo at={item.created_at} />
+              {item.confidence !== null && `, ${item.confidence} % sure`}
+              {item.decision_reason && `, ${item.decision_reason}`}
+            </p>
+            <div className="row">
+              {state === 'pending' && (
+                <>
+                  <Button
+                    small
+                    tone="primary"
+                    shortcut={index === place ? 'a' : undefined}
+                    onClick={() => void settle(item, 'approve')}
+                  >
+                    Accept
+                  </Button>
+                  <Button
+                    small
+                    tone="danger"
+                    shortcut={index === place ? 'r' : undefined}
+                    onClick={() => void settle(item, 'reject')}
+                  >
+                    Reject
+                  </Button>
+                </>
+              )}
+              {item.kind === 'coding' && (
+                <Button
+                  small
+                  onClick={() =>
+                    onShow(
+                      Number(item.args.source_id),
+                      Number(item.args.start_pos),
+                      Number(item.args.end_pos),
+                    )
+                  }
+                >
+                  Show in the text
+                </Button>
+              )}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+/** A stretch of a source as one row of the reader. Positions count code points, as the project does. */
+export interface TextRow {
+  readonly start: number;
+  readonly end: number;
+  /** Without its line end. */
+  readonly text: string;
+}
+
+/** Longer lines are cut into rows of about this many characters, so that no row is too large to lay out. */
+const LONGEST = 2000;
+
+/** Cuts a text into rows at line ends. `from` is the position of its first character. */
+export function toRows(text: string, from: number): TextRow[] {
+  const rows: TextRow[] = [];
+  let position = from;
+  const lines = text.split('\n');
+  for (const [at, line] of lines.entries()) {
+    for (const part of cut(line)) {
+      const length = countCodePoints(part);
+      rows.push({ start: position, end: position + length, text: part });
+      position += length;
+    }
+    if (at < lines.length - 1) position += 1;
+  }
+  return rows;
+}
+
+/** Adds the rows of the next page; a line that the page border cut in two becomes one again. */
+export function appendRows(rows: readonly TextRow[], text: string, from: number): TextRow[] {
+  const last = rows.at(-1);
+  if (!last || last.end !== from) return [...rows, ...toRows(text, from)];
+  return [...rows.slice(0, -1), ...toRows(last.text + text, last.start)];
+}
+
+function cut(line: string): string[] {
+  if (line.length <= LONGEST) return [line];
+  const parts: string[] = [];
+  let rest = line;
+  while (rest.length > LONGEST) {
+    const space = rest.lastIndexOf(' ', LONGEST);
+    let end = space > LONGEST / 2 ? space + 1 : LONGEST;
+    if (isLowSurrogate(rest, end)) end += 1;
+    parts.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return rest === '' ? parts : [...parts, rest];
+}
+
+const isLowSurrogate = (text: string, index: number): boolean => {
+  const unit = text.charCodeAt(index);
+  return unit >= 0xdc00 && unit <= 0xdfff;
+};
+
+export function countCodePoints(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index += 1) if (!isPair(text, index)) count += 1;
+  return count;
+}
+
+/** The first unit of a surrogate pair is not counted; its second is. */
+const isPair = (text: string, index: number): boolean => {
+  const unit = text.charCodeAt(index);
+  return unit >= 0xd800 && unit <= 0xdbff && isLowSurrogate(text, index + 1);
+};
+
+/** The UTF-16 index of a code point within a text; the text's end when it has fewer. */
+export function unitIndex(text: string, codePoints: number): number {
+  let index = 0;
+  for (let left = codePoints; left > 0 && index < text.length; left -= 1)
+    index += isPair(text, index) ? 2 : 1;
+  return index;
+}
+
+/** The row a position lies in: the last one that starts at or before it. */
+export function rowAt(rows: readonly TextRow[], position: number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rows[middle]?.start ?? 0) <= position) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
+}
