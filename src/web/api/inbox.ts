@@ -13,8 +13,12 @@ const argsBody = z.object({ args: z.record(z.string(), z.unknown()) }).strict();
 const rejectBody = z
   .object({ reason: z.string().max(2000).optional(), feedback: z.string().max(5000).optional() })
   .strict();
-const idsBody = z.object({ ids: z.array(z.int()).min(1).max(500) }).strict();
-const noteBody = z.object({ note: z.string().max(2000).optional() }).strict();
+const seen = z.int().optional().describe('The version the person looked at; another one is refused.');
+const idsBody = z
+  .object({ ids: z.array(z.int()).min(1).max(500), versions: z.array(z.int()).optional() })
+  .strict();
+const noteBody = z.object({ note: z.string().max(2000).optional(), version: seen }).strict();
+const SUMMARY_SHOWN = 300;
 
 /** Everything that waits for the person, and their decisions on it. */
 export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
@@ -34,7 +38,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 50 });
     return send({
       total: await kernel.approvals.count(filter),
-      items: items.map(toJson),
+      items: items.map(context.req.query('brief') ? toBrief : toJson),
       indeterminate: unsettled.map(({ callId, tool, toolkit: kit, principal, at }) => ({
         call_id: callId,
         tool,
@@ -70,11 +74,12 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   });
 
   api.post('/inbox/approve', async (context) => {
-    const { ids } = await readJson(context, idsBody);
+    const { ids, versions } = await readJson(context, idsBody);
     const { person } = context.get('session');
     const results: JsonObject[] = [];
-    for (const id of ids) {
+    for (const [index, id] of ids.entries()) {
       try {
+        await mustBeAsSeen(ports, id, versions?.[index]);
         results.push(decided(await kernel.approvals.approve(id, person)));
       } catch (error) {
         if (!(error instanceof ToolFault)) throw error;
@@ -85,7 +90,8 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   });
 
   api.post('/inbox/:id/approve', async (context) => {
-    const { note } = await readJson(context, noteBody);
+    const { note, version } = await readJson(context, noteBody);
+    await mustBeAsSeen(ports, context.req.param('id'), version);
     return send(
       decided(
         await kernel.approvals.approve(context.req.param('id'), context.get('session').person, { note }),
@@ -148,6 +154,21 @@ async function mustFind({ kernel }: WebPorts, id: string): Promise<Approval> {
   return approval;
 }
 
+/** What somebody edited while this person was reading is not what they approved. */
+async function mustBeAsSeen(
+  ports: WebPorts,
+  id: string | number,
+  version: number | undefined,
+): Promise<void> {
+  if (version === undefined) return;
+  const approval = await mustFind(ports, String(id));
+  if (approval.state === 'pending' && approval.version !== version)
+    throw new ToolFault(
+      'approval_state',
+      'This was edited since you opened it. Look at it again before you decide.',
+    );
+}
+
 function undoOf(
   approval: Approval,
   tool:
@@ -171,11 +192,22 @@ const decided = ({ approval, outcome }: Decided): JsonObject => ({
   result: outcome ? outcomeData(outcome) : null,
 });
 
+/** What a list shows: ten thousand whole calls would not fit a page. */
+function toBrief(one: Approval): JsonObject {
+  const { args: _args, outcome: _outcome, context: _context, ...rest } = toJson(one);
+  return {
+    ...rest,
+    summary: one.summary.length > SUMMARY_SHOWN ? `${one.summary.slice(0, SUMMARY_SHOWN)}…` : one.summary,
+    reason: one.reason.slice(0, SUMMARY_SHOWN),
+  };
+}
+
 /** An approval as pages see it: names as the API writes them everywhere. */
 export function toJson(one: Approval): JsonObject {
   return {
     id: one.id,
     uuid: one.uuid,
+    version: one.version,
     kind: one.kind,
     state: one.state,
     tool: one.tool,

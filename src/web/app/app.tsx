@@ -64,7 +64,8 @@ export function App() {
             <Route path="/research/*?" component={ResearchPage} />
             <Route path="/dev/*?" component={DevPage} />
             <Route path="/assistant/*?" component={AssistantPage} />
-            <Route path="/:item?" component={InboxPage} />
+            <Route path="/inbox/:item" component={InboxPage} />
+            <Route component={InboxPage} />
           </Switch>
         </Suspense>
       </Shell>

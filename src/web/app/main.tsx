@@ -6,6 +6,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/shell.css';
 import './styles/components.css';
+import './styles/inbox.css';
 
 applyTheme();
 const root = document.getElementById('root');

@@ -114,7 +114,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 
 function NavLink({ path, children }: { readonly path: string; readonly children: ReactNode }) {
   const [location] = useLocation();
-  const current = path === '/' ? !/^\/[a-z]/.test(location) : location.startsWith(path);
+  const current =
+    path === '/' ? location === '/' || location.startsWith('/inbox') : location.startsWith(path);
   return (
     <Link href={path} className="nav-link" aria-current={current ? 'page' : undefined}>
       {children}

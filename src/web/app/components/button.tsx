@@ -25,11 +25,7 @@ export function Button({
       {...rest}
     >
       {children}
-      {shortcut ? (
-        <kbd className="button-key">
-          {shortcut}
-        </kbd>
-      ) : null}
+      {shortcut ? <kbd className="button-key">{shortcut}</kbd> : null}
     </button>
   );
 }

@@ -1,0 +1,218 @@
+import { type RefObject, useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { Badge, StateBadge } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { Foreign } from '../components/foreign.tsx';
+import { ErrorNotice, Notice } from '../components/notice.tsx';
+import { TimeAgo } from '../components/time-ago.tsx';
+import { useToast } from '../components/toast.tsx';
+import { ApiError, post, useQuery } from '../lib/api.ts';
+import { isRecord, textAt } from '../lib/json.ts';
+import { EditDialog } from './edit-dialog.tsx';
+import { Outcome } from './outcome.tsx';
+import { RejectDialog } from './reject-dialog.tsx';
+import type { Item } from './types.ts';
+import { Arguments } from './views/arguments.tsx';
+
+/** What the page's keys do to the open item; absent where it cannot be done now. */
+export interface ItemKeys {
+  approve?(): void;
+  reject?(): void;
+  edit?(): void;
+  undo?(): void;
+}
+
+interface Props {
+  readonly id: number;
+  readonly keys: RefObject<ItemKeys>;
+  onDecided(): void;
+}
+
+export function ItemDetail({ id, keys, onDecided }: Props) {
+  const { data: item, error, refresh } = useQuery<Item>(`/inbox/${id}`, { topics: ['approvals'] });
+  const [dialog, setDialog] = useState<'reject' | 'edit'>();
+  const [busy, setBusy] = useState<'approve' | 'undo'>();
+  const [problem, setProblem] = useState<ApiError>();
+  const acting = useRef(false);
+  const say = useToast();
+
+  const act = async (what: 'approve' | 'undo', work: () => Promise<void>): Promise<void> => {
+    if (acting.current) return;
+    acting.current = true;
+    setBusy(what);
+    setProblem(undefined);
+    try {
+      await work();
+    } catch (fault) {
+      setProblem(fault instanceof ApiError ? fault : new ApiError(0, { error: String(fault) }));
+    } finally {
+      acting.current = false;
+      setBusy(undefined);
+      await refresh();
+      onDecided();
+    }
+  };
+  const approve = (): Promise<void> =>
+    act('approve', async () => {
+      await post(`/inbox/${id}/approve`, { version: item?.version });
+    });
+  const undo = (): Promise<void> =>
+    act('undo', async () => {
+      const reply = await post<Record<string, unknown>>(`/inbox/${id}/undo`);
+      const result = isRecord(reply.result) ? reply.result : reply.outcome;
+      const done = textAt(result, 'status') === 'ok';
+      say(
+        done
+          ? 'Undone.'
+          : `Not undone: ${textAt(result, 'message') ?? textAt(result, 'status') ?? 'unknown'}`,
+        {
+          tone: done ? 'good' : 'bad',
+        },
+      );
+    });
+
+  const pending = item?.state === 'pending';
+  const canUndo = item?.undo ? true : undefined;
+  useEffect(() => {
+    keys.current = {
+      ...(pending
+        ? { approve: () => void approve(), reject: () => setDialog('reject'), edit: () => setDialog('edit') }
+        : {}),
+      ...(canUndo ? { undo: () => void undo() } : {}),
+    };
+    return () => {
+      keys.current = {};
+    };
+  });
+
+  if (error && !item)
+    return (
+      <div className="card">
+        <ErrorNotice error={error} />
+        <Link href="/">Back to the inbox</Link>
+      </div>
+    );
+  if (!item) return null;
+  const close = (): void => setDialog(undefined);
+  const decided = (): void => {
+    close();
+    void refresh();
+    onDecided();
+  };
+  return (
+    <article className="card item" aria-label={`Item ${item.id}`}>
+      <Link href="/" className="item-back">
+        ← All that waits
+      </Link>
+      <header className="item-head">
+        <div className="row">
+          <StateBadge state={item.state} />
+          <Badge tone={item.effect === 'destroy' ? 'bad' : 'neutral'}>{item.tool_title}</Badge>
+          {item.kind === 'permit' ? (
+            <Badge tone="info" title="Approving lets the agent make this exact call once">
+              permit
+            </Badge>
+          ) : null}
+          <span className="muted small">
+            #{item.id} · <TimeAgo at={item.created_at} />
+          </span>
+        </div>
+        <h2 className="item-title" aria-live="polite">
+          <Foreign text={item.summary} />
+        </h2>
+      </header>
+      <ErrorNotice error={problem} />
+      <Outcome item={item} />
+      {pending && item.kind === 'permit' ? (
+        <Notice>Approving does not run it: it lets the agent make exactly this call, once.</Notice>
+      ) : null}
+      {item.risks.length > 0 ? (
+        <ul className="risks" aria-label="Risk notes">
+          {item.risks.map((risk) => (
+            <li key={risk}>
+              <Foreign text={risk} />
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <Arguments item={item} />
+      <Facts item={item} />
+      {pending ? (
+        <div className="item-actions">
+          <Button tone="primary" shortcut="a" disabled={busy !== undefined} onClick={() => void approve()}>
+            {busy === 'approve' ? 'Approving…' : 'Approve'}
+          </Button>
+          <Button shortcut="e" disabled={busy !== undefined} onClick={() => setDialog('edit')}>
+            Edit
+          </Button>
+          <Button
+            tone="danger"
+            shortcut="r"
+            disabled={busy !== undefined}
+            onClick={() => setDialog('reject')}
+          >
+            Reject
+          </Button>
+        </div>
+      ) : canUndo ? (
+        <div className="item-actions">
+          <Button shortcut="u" disabled={busy !== undefined} onClick={() => void undo()}>
+            {busy === 'undo' ? 'Undoing…' : `Undo (${item.undo?.tool})`}
+          </Button>
+        </div>
+      ) : null}
+      {dialog === 'reject' ? <RejectDialog id={id} onClose={close} onDone={decided} /> : null}
+      {dialog === 'edit' ? <EditDialog item={item} onClose={close} onDone={decided} /> : null}
+    </article>
+  );
+}
+
+function Facts({ item }: { readonly item: Item }) {
+  const facts: readonly (readonly [string, React.ReactNode])[] = [
+    [
+      'Who asks',
+      <>
+        {item.requester}
+        {item.requester_label ? (
+          <span className="muted">
+            {' '}
+            (calls itself <Foreign text={item.requester_label} />)
+          </span>
+        ) : null}
+      </>,
+    ],
+    [
+      'Why',
+      item.reason ? <Foreign block text={item.reason} /> : <span className="muted">No reason given</span>,
+    ],
+    ['Tool', <code key="tool">{item.tool}</code>],
+    ['Sent here by', <code key="rule">{item.rule}</code>],
+    ...(item.expires_at ? [['Expires', <TimeAgo key="expires" at={item.expires_at} />] as const] : []),
+    ...(typeof item.context.confidence === 'number'
+      ? [['Confidence', `${Math.round(item.context.confidence * 100)} %`] as const]
+      : []),
+    ...(item.run_id
+      ? [
+          [
+            'Run',
+            <Link key="run" href={`/activity?run=${encodeURIComponent(item.run_id)}`}>
+              {item.run_id}
+            </Link>,
+          ] as const,
+        ]
+      : []),
+    ...item.edits.map(
+      (edit) => [`Edited by ${edit.editor}`, <TimeAgo key={edit.at} at={edit.at} />] as const,
+    ),
+  ];
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name} className="fact">
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
