@@ -1,0 +1,35 @@
+import { ToolFault } from '../../../../contract/faults.ts';
+import { Archive } from '../archive.ts';
+import type { ExchangeReport } from '../report.ts';
+import { tidyText } from './plain-text.ts';
+
+/** A Word document unpacks to far more than it weighs; beyond this it is an attack. */
+const LIMITS = { entries: 5000, total: 500_000_000, ratio: 200 };
+
+/** The text of a Word document, a line per paragraph. */
+export async function readDocx(bytes: Uint8Array, name: string, report: ExchangeReport): Promise<string> {
+  // The library unpacks whatever it is given, so the archive is looked through first.
+  const archive = await Archive.open(bytes, LIMITS);
+  const isWord = archive.find('word/document.xml') !== undefined;
+  const pictures = archive.names().filter((entry) => entry.startsWith('word/media/')).length;
+  archive.close();
+  if (!isWord) throw new ToolFault('validation_error', `${name} is not a Word document (.docx).`);
+  report.lost(
+    'Left pictures of a Word document out of the text; the original is kept in the project',
+    name,
+    pictures,
+  );
+  const { default: mammoth } = await import('mammoth');
+  let raw: string;
+  try {
+    raw = (await mammoth.extractRawText({ buffer: Buffer.from(bytes) })).value;
+  } catch (error) {
+    throw new ToolFault(
+      'validation_error',
+      `The text of ${name} could not be read; open it in a word processor and save it again.`,
+      { cause: error },
+    );
+  }
+  // The library puts an empty line after every paragraph; transcripts are read line by line.
+  return tidyText(raw).replaceAll('\n\n', '\n').trimEnd();
+}

@@ -1,0 +1,108 @@
+import type { ChangeBy, ProjectStore } from '../project/types.ts';
+import { decodeText } from './decode-text.ts';
+import type { RefiContents } from './refi/import-context.ts';
+import { importRefiProject, type RefiImported } from './refi/import-project.ts';
+import type { RefiProject, RefiText } from './refi/model.ts';
+import { pageHeights } from './refi/pages.ts';
+import { type OpenedQdpx, openQdpx } from './refi/qdpx.ts';
+import { type ExchangeNote, ExchangeReport, type Working } from './report.ts';
+
+export interface ImportQdpxOptions extends Working {
+  /** Recordings and pictures larger than this together stay outside; texts always come in. */
+  readonly mostMediaBytes?: number;
+}
+
+const MOST_MEDIA = 1_000_000_000;
+
+export interface QdpxImported extends RefiImported {
+  /** The program that wrote the file. */
+  readonly origin: string;
+  readonly notes: readonly ExchangeNote[];
+}
+
+/** Adds the project in a .qdpx file to an open one, in a single transaction. */
+export async function importQdpx(
+  store: ProjectStore,
+  by: ChangeBy,
+  file: string | Uint8Array,
+  options: ImportQdpxOptions = {},
+): Promise<QdpxImported> {
+  const report = new ExchangeReport();
+  options.progress?.('Reading the archive', 0, 1);
+  const opened = await openQdpx(file, report, options);
+  try {
+    const contents = await readContents(opened, report, options);
+    options.signal?.throwIfAborted();
+    options.progress?.('Adding to the project', 1, 1);
+    const imported = await store.write(by, (project) => importRefiProject(project, contents, report));
+    return { ...imported, origin: opened.refi.origin, notes: report.notes() };
+  } finally {
+    opened.close();
+  }
+}
+
+async function readContents(
+  opened: OpenedQdpx,
+  report: ExchangeReport,
+  options: ImportQdpxOptions,
+): Promise<RefiContents> {
+  const { refi } = opened;
+  const wanted = [...new Set([...textPaths(refi), ...mediaPaths(refi)])];
+  const texts = new Map<string, string>();
+  const files = new Map<string, Uint8Array>();
+  const isText = new Set(textPaths(refi));
+  let room = options.mostMediaBytes ?? MOST_MEDIA;
+  for (const [done, path] of wanted.entries()) {
+    options.signal?.throwIfAborted();
+    options.progress?.('Reading the sources', done, wanted.length);
+    if (!isText.has(path)) {
+      room -= opened.sizeOf(path);
+      if (room < 0) {
+        report.lost('Left out a file, as recordings and pictures together are too large', path);
+        continue;
+      }
+    }
+    const bytes = await opened.read(path, options.signal);
+    if (!bytes) continue;
+    if (!isText.has(path)) {
+      files.set(path, bytes);
+      continue;
+    }
+    const { text, encoding } = decodeText(bytes);
+    if (encoding !== 'utf-8') report.repaired(`Read a text as ${encoding.toUpperCase()}`, path);
+    texts.set(path, text);
+  }
+  return { refi, texts, files, pageHeights: await heights(refi, files, options.signal) };
+}
+
+const textsOf = (refi: RefiProject): RefiText[] => [
+  ...refi.notes,
+  ...refi.sources.flatMap((source) => (source.kind === 'text' ? [source] : source.texts)),
+];
+
+const textPaths = (refi: RefiProject): string[] =>
+  textsOf(refi).flatMap(({ plainTextPath, content }) =>
+    plainTextPath && content === undefined ? [plainTextPath] : [],
+  );
+
+const mediaPaths = (refi: RefiProject): string[] =>
+  refi.sources.flatMap((source) => {
+    const path = source.kind === 'text' ? source.richTextPath : source.path;
+    return path ? [path] : [];
+  });
+
+async function heights(
+  refi: RefiProject,
+  files: ReadonlyMap<string, Uint8Array>,
+  signal?: AbortSignal,
+): Promise<Map<string, number[]>> {
+  const found = new Map<string, number[]>();
+  for (const source of refi.sources) {
+    if (source.kind !== 'pdf' || source.areas.length === 0) continue;
+    signal?.throwIfAborted();
+    const bytes = files.get(source.path ?? '');
+    const pages = bytes ? await pageHeights(bytes) : undefined;
+    if (pages) found.set(source.guid, pages);
+  }
+  return found;
+}

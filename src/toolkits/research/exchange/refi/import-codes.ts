@@ -1,0 +1,111 @@
+import type { ProjectWriter } from '../../project/types.ts';
+import { freeName } from '../names.ts';
+import type { ExchangeReport } from '../report.ts';
+import type { RefiCode } from './model.ts';
+
+const FALLBACK_COLOR = '#808080';
+/** Sub-codes came with this version of QualCoder's file. */
+const SUB_CODES_SINCE = 16;
+
+export interface CodeImport {
+  readonly project: ProjectWriter;
+  readonly report: ExchangeReport;
+  /** Text of the notes a code refers to, to go into its memo. */
+  readonly notes: (refs: readonly string[]) => string;
+}
+
+/** Adds a tree of codes and gives the id of each codable one by guid. Codes and categories that exist by name are used as they are. */
+export function importCodes(
+  codes: readonly RefiCode[],
+  { project, report, notes }: CodeImport,
+): { readonly ids: Map<string, number>; readonly added: number } {
+  const ids = new Map<string, number>();
+  const existing = new Map(project.codes().map(({ name, id }) => [name, id]));
+  const categories = new Map(project.categories().map(({ name, id }) => [name, id]));
+  const mine = new Set<string>();
+  const hasSubCodes = project.info().version >= SUB_CODES_SINCE;
+  let added = 0;
+
+  const memoOf = (code: RefiCode) => [code.description, notes(code.noteRefs)].filter(Boolean).join('\n\n');
+
+  const nameOf = (code: RefiCode, what: string) => {
+    const name = code.name.replace(/\s+/g, ' ').trim().slice(0, 255);
+    if (name) return name;
+    report.repaired(`Named a ${what} that had no name`, code.guid);
+    return 'Unnamed';
+  };
+
+  const addCategory = (code: RefiCode, parentId: number | null): number => {
+    const wanted = nameOf(code, 'category');
+    const known = categories.get(wanted);
+    if (known !== undefined && !mine.has(`category ${wanted}`)) {
+      report.repaired('Used a category that the project has already', wanted);
+      mine.add(`category ${wanted}`);
+      return known;
+    }
+    const name = freeName(wanted, (other) => categories.has(other));
+    if (name !== wanted) report.repaired('Gave a category another name, as names must differ', wanted);
+    const id = project.addCategory({ name, memo: memoOf(code), parentId });
+    categories.set(name, id);
+    mine.add(`category ${name}`);
+    return id;
+  };
+
+  const addCode = (
+    code: RefiCode,
+    place: { categoryId: number | null } | { parentId: number },
+    memo: string,
+  ): number => {
+    const wanted = nameOf(code, 'code');
+    const known = existing.get(wanted);
+    if (known !== undefined && !mine.has(`code ${wanted}`)) {
+      report.repaired('Used a code that the project has already', wanted);
+      mine.add(`code ${wanted}`);
+      ids.set(code.guid, known);
+      return known;
+    }
+    const name = freeName(wanted, (other) => existing.has(other));
+    if (name !== wanted) report.repaired('Gave a code another name, as names must differ', wanted);
+    const id = project.addCode({ name, memo, color: colorOf(code, report), ...place });
+    existing.set(name, id);
+    mine.add(`code ${name}`);
+    ids.set(code.guid, id);
+    added += 1;
+    return id;
+  };
+
+  const visit = (code: RefiCode, categoryId: number | null): void => {
+    if (!code.isCodable) {
+      const id = addCategory(code, categoryId);
+      for (const child of code.children) visit(child, id);
+    } else if (code.children.length === 0) {
+      addCode(code, { categoryId }, memoOf(code));
+    } else if (hasSubCodes && allCodable(code)) {
+      visitSub(code, { categoryId });
+    } else {
+      // QualCoder keeps codes and categories apart: such a code becomes both, and nothing is lost.
+      report.repaired('Made a code with sub-codes into a category that holds the code', code.name);
+      const id = addCategory({ ...code, description: '', noteRefs: [] }, categoryId);
+      addCode(code, { categoryId: id }, memoOf(code));
+      for (const child of code.children) visit(child, id);
+    }
+  };
+
+  const visitSub = (code: RefiCode, place: { categoryId: number | null } | { parentId: number }): void => {
+    const id = addCode(code, place, memoOf(code));
+    for (const child of code.children) visitSub(child, { parentId: id });
+  };
+
+  for (const code of codes) visit(code, null);
+  return { ids, added };
+}
+
+const allCodable = (code: RefiCode): boolean =>
+  code.children.every((child) => child.isCodable && allCodable(child));
+
+function colorOf(code: RefiCode, report: ExchangeReport): string {
+  const color = code.color?.trim() ?? '';
+  if (/^#([0-9a-f]{6}|[0-9a-f]{3})$/i.test(color)) return color;
+  if (color) report.repaired('Gave a code the color grey, as its own cannot be read', code.name);
+  return FALLBACK_COLOR;
+}

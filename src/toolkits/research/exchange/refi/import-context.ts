@@ -1,0 +1,104 @@
+import type { ProjectWriter } from '../../project/types.ts';
+import type { ExchangeReport } from '../report.ts';
+import { IMPORTANT_NOTE, ORIGIN } from './conventions.ts';
+import { fromRefiDate } from './dates.ts';
+import type { RefiMade, RefiProject } from './model.ts';
+
+/** Everything that was read from the archive before the transaction begins: inside it nothing can wait. */
+export interface RefiContents {
+  readonly refi: RefiProject;
+  /** Decoded text by path in the XML. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** Page heights of PDF sources by guid. */
+  readonly pageHeights: ReadonlyMap<string, readonly number[]>;
+}
+
+/** What all parts of an import share. */
+export class ImportContext {
+  readonly project: ProjectWriter;
+  readonly contents: RefiContents;
+  readonly report: ExchangeReport;
+  codes: ReadonlyMap<string, number> = new Map();
+  cases: ReadonlyMap<string, number> = new Map();
+  /** Where a selection came to lie, for cases that refer to it. */
+  readonly selections = new Map<
+    string,
+    {
+      readonly sourceId: number;
+      readonly start: number;
+      readonly end: number;
+      readonly memo: string;
+      readonly stamp: Stamp;
+    }
+  >();
+  /** Selections that belong to a case and are therefore no annotations. */
+  readonly ofCases: ReadonlySet<string>;
+  readonly sources = new Map<string, number>();
+  readonly journals = new Map<string, number>();
+  added = { sources: 0, codings: 0, annotations: 0 };
+  readonly #users: ReadonlyMap<string, string>;
+  readonly #usedNotes = new Set<string>();
+
+  constructor(project: ProjectWriter, contents: RefiContents, report: ExchangeReport) {
+    this.project = project;
+    this.contents = contents;
+    this.report = report;
+    this.#users = new Map(contents.refi.users.map(({ guid, name }) => [guid, name.trim()]));
+    this.ofCases = new Set(contents.refi.cases.flatMap(({ selectionRefs }) => selectionRefs));
+  }
+
+  get refi(): RefiProject {
+    return this.contents.refi;
+  }
+
+  /** Owner and date of something; what is missing is left to the import itself. */
+  stamp(made: RefiMade, fallback: RefiMade = {}): Stamp {
+    const owner = this.#users.get(made.user ?? fallback.user ?? '');
+    const written = made.date ?? fallback.date;
+    const date = written === undefined ? undefined : fromRefiDate(written);
+    if (date === undefined)
+      this.report.repaired('Gave the time of the import to something without a usable date');
+    return { ...(owner ? { owner } : {}), ...(date ? { date } : {}) };
+  }
+
+  /** The text of notes, joined, to go into a memo. */
+  notes = (refs: readonly string[]): string => {
+    const texts = refs.map((ref) => {
+      this.#usedNotes.add(ref);
+      const note = this.refi.notes.find(({ guid }) => guid === ref);
+      return note && !this.#isMark(note.guid) ? this.noteText(note) : '';
+    });
+    return texts.filter(Boolean).join('\n\n');
+  };
+
+  isImportant(refs: readonly string[]): boolean {
+    return refs.some((ref) => this.#isMark(ref));
+  }
+
+  noteText(note: RefiProject['notes'][number]): string {
+    const text = note.content ?? this.contents.texts.get(note.plainTextPath ?? '') ?? '';
+    return [note.description, text.trim() ? text : ''].filter(Boolean).join('\n\n');
+  }
+
+  /** Notes nothing refers to are the researcher's journal. */
+  freeNotes(): RefiProject['notes'] {
+    const marks = this.refi.notes.filter(({ guid }) => this.#isMark(guid)).map(({ guid }) => guid);
+    return this.refi.notes.filter(({ guid }) => !this.#usedNotes.has(guid) && !marks.includes(guid));
+  }
+
+  #isMark(guid: string): boolean {
+    return (
+      this.refi.origin === ORIGIN &&
+      this.refi.notes.some((note) => note.guid === guid && note.name === IMPORTANT_NOTE)
+    );
+  }
+}
+
+export interface Stamp {
+  readonly owner?: string;
+  readonly date?: string;
+}
+
+export const joinMemo = (...parts: readonly string[]): string =>
+  parts.filter((part) => part.trim()).join('\n\n');

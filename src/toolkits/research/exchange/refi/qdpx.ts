@@ -1,0 +1,104 @@
+import { basename } from 'node:path';
+import { ToolFault } from '../../../../contract/faults.ts';
+import { Archive } from '../archive.ts';
+import { decodeText } from '../decode-text.ts';
+import type { ExchangeReport, Working } from '../report.ts';
+import { parseXml } from '../xml.ts';
+import type { RefiProject } from './model.ts';
+import { readRefiProject } from './read-project.ts';
+
+/** An opened .qdpx: what its XML says, and its files by the paths that the XML uses. */
+export interface OpenedQdpx {
+  readonly refi: RefiProject;
+  /** Undefined when the path leads outside the archive or nowhere. */
+  read(path: string, signal?: AbortSignal): Promise<Uint8Array | undefined>;
+  sizeOf(path: string): number;
+  close(): void;
+}
+
+export async function openQdpx(
+  file: string | Uint8Array,
+  report: ExchangeReport,
+  working: Working = {},
+): Promise<OpenedQdpx> {
+  const archive = await Archive.open(file);
+  try {
+    const name = projectFile(archive, report);
+    const { text, encoding } = decodeText(await archive.read(name, working.signal));
+    if (encoding !== 'utf-8') report.repaired(`Read the project file as ${encoding.toUpperCase()}`, name);
+    if (text.startsWith('\ufeff')) report.repaired('Removed a byte order mark', name);
+    const root = await parseXml(text.replace(/^\ufeff/, ''), name);
+    if (root.name !== 'Project')
+      throw new ToolFault(
+        'validation_error',
+        `${name} is not a REFI-QDA project: its root element is ${root.name}.`,
+      );
+    const find = (path: string) => fileOf(archive, path, report);
+    return {
+      refi: readRefiProject(root),
+      read: async (path, signal) => {
+        const entry = find(path);
+        return entry === undefined ? undefined : archive.read(entry, signal);
+      },
+      sizeOf: (path) => {
+        const entry = find(path);
+        return entry === undefined ? 0 : archive.size(entry);
+      },
+      close: () => archive.close(),
+    };
+  } catch (error) {
+    archive.close();
+    throw error;
+  }
+}
+
+/** The standard says `project.qde` at the root; real programs name it after the project. */
+function projectFile(archive: Archive, report: ExchangeReport): string {
+  const exact = archive.find('project.qde');
+  if (exact) return exact;
+  const others = archive.names().filter((name) => name.toLowerCase().endsWith('.qde'));
+  const [only, second] = others.sort(
+    (a, b) => a.split('/').length - b.split('/').length || a.length - b.length,
+  );
+  if (!only) throw new ToolFault('validation_error', 'The archive holds no REFI-QDA project (no .qde file).');
+  if (second && second.split('/').length === only.split('/').length) {
+    throw new ToolFault(
+      'validation_error',
+      `The archive holds several projects (${others.slice(0, 4).join(', ')}); a .qdpx file holds one.`,
+    );
+  }
+  report.repaired('Read a project file that is not named project.qde', only);
+  return only;
+}
+
+function fileOf(archive: Archive, path: string, report: ExchangeReport): string | undefined {
+  const match = /^internal:\/\/\/?(.+)$/i.exec(path.trim());
+  if (!match?.[1]) return undefined;
+  const wanted = safeDecode(match[1]);
+  const exact = archive.find(`sources/${wanted}`);
+  if (exact !== undefined) {
+    if (exact !== `sources/${wanted}`) report.repaired('Found a file under a name in other capitals', exact);
+    return exact;
+  }
+  const bare = basename(wanted).toLowerCase();
+  const stem = bare.replace(/\.[^.]+$/, '');
+  const names = archive.names();
+  const found =
+    names.find((name) => basename(name).toLowerCase() === bare) ??
+    names.find(
+      (name) =>
+        basename(name)
+          .toLowerCase()
+          .replace(/\.[^.]+$/, '') === stem && !name.endsWith('.qde'),
+    );
+  if (found !== undefined) report.repaired('Found a file under another name or in another folder', found);
+  return found;
+}
+
+function safeDecode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
