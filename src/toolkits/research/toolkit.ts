@@ -22,6 +22,7 @@ import { findSimilarContent } from './tools/find-similar-content.ts';
 import { getCode } from './tools/get-code.ts';
 import { getProjectContext } from './tools/get-project-context.ts';
 import { getSuggestionBatchStatus } from './tools/get-suggestion-batch-status.ts';
+import { importFiles } from './tools/import-files.ts';
 import { listCodes } from './tools/list-codes.ts';
 import { listPendingCodingSuggestions } from './tools/list-pending-coding-suggestions.ts';
 import { listPendingSuggestions } from './tools/list-pending-suggestions.ts';
@@ -93,6 +94,7 @@ export const toolkit = defineToolkit<ResearchServices>({
     openProject,
     createProject,
     closeProject,
+    importFiles,
     setSourceAccess,
     setPseudonym,
   ],
