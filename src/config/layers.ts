@@ -46,7 +46,7 @@ export function readConfigFile(path: string, mustExist: boolean): ConfigFile {
 
 const PREFIX = 'COUNTERSIGN_';
 /** Read elsewhere: where the data directory is. */
-const NOT_SETTINGS = new Set(['COUNTERSIGN_HOME']);
+const NOT_SETTINGS = new Set(['COUNTERSIGN_HOME', 'COUNTERSIGN_TOKEN']);
 
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>>,

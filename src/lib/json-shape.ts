@@ -36,6 +36,18 @@ function check(value: unknown, path: string, depth: number, seen: { text: number
   return undefined;
 }
 
+/** Whether any object in it has `__proto__` as a key of its own, as only parsed JSON can. */
+export function hasPrototypeKey(value: unknown): boolean {
+  const open = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (one === null || typeof one !== 'object') continue;
+    if (Object.hasOwn(one, '__proto__')) return true;
+    open.push(...Object.values(one));
+  }
+  return false;
+}
+
 function checkText(text: string, path: string): string | undefined {
   const where = path || 'the value';
   if (text.includes('\u0000')) return `${where} holds a NUL character`;

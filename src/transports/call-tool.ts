@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   type CallToolResult,
   inputRequired,
@@ -10,7 +10,6 @@ import {
 } from '@modelcontextprotocol/server';
 import { type Principal, principalName } from '../contract/principal.ts';
 import type { Consent, Progress } from '../kernel/call.ts';
-import { digest } from '../lib/digest.ts';
 import { CALL_TOOL } from '../registry/discovery.ts';
 import type { OwnedTool } from '../registry/inventory.ts';
 import { toMcpResult } from '../render/mcp.ts';
@@ -45,7 +44,7 @@ export async function callTool(
   const { _meta: meta, signal } = context.mcpReq;
   const principal = await identify(served, peer, meta?.[TOKEN_KEY]);
   const { owned, args } = pick(served, params.name, params.arguments ?? {});
-  const wanted = digest(owned.tool.name, safeDigestInput(args));
+  const wanted = callStamp(owned.tool.name, args);
   const consent = await consentOf(served, caller, context, principal, wanted);
   const key = meta?.[IDEMPOTENCY_KEY];
   const result = await served.invoke({
@@ -104,12 +103,15 @@ export function pick(served: Served, name: string, args: unknown): { owned: Owne
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** Arguments that cannot be written down canonically are refused by the pipeline; here they only must not throw. */
-function safeDigestInput(args: unknown): unknown {
+/** Binds an answer to the exact call it was asked for; the client repeats the call to the letter. */
+function callStamp(tool: string, args: unknown): string {
   try {
-    return JSON.parse(JSON.stringify(args).toWellFormed());
+    return createHash('sha256')
+      .update(JSON.stringify([tool, args]))
+      .digest('hex');
   } catch {
-    return null;
+    // Nested beyond any sense: the pipeline refuses it, and no answer can belong to it.
+    return randomUUID();
   }
 }
 

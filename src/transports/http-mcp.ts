@@ -7,13 +7,12 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../contract/principal.ts';
 import { principalName } from '../contract/principal.ts';
+import { hasPrototypeKey } from '../lib/json-shape.ts';
 import { createMcpServer } from './mcp-server.ts';
 import type { Peer, Served } from './served.ts';
 
 export type ServerFor = (served: Served, peer: Peer) => Server;
 
-/** Room for any message a tool accepts; the arguments themselves are bounded in the pipeline. */
-const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_SESSIONS = 1000;
 const SESSION_IDLE_MS = 60 * 60 * 1000;
 
@@ -43,7 +42,7 @@ export function createMcpEndpoint(
       if (!principal) throw new Error('A request reached the protocol without a caller.');
       return serverFor(served, peer(principal));
     },
-    { legacy: 'reject', maxRequestBodySize: MAX_BODY_BYTES, onerror: report },
+    { legacy: 'reject', onerror: report },
   );
 
   const openSession = async (principal: Principal): Promise<Session> => {
@@ -63,7 +62,7 @@ export function createMcpEndpoint(
     return session;
   };
 
-  const legacy = async (request: Request, principal: Principal): Promise<Response> => {
+  const legacy = async (request: Request, principal: Principal, parsedBody: unknown): Promise<Response> => {
     const id = request.headers.get('mcp-session-id');
     if (id !== null) {
       const session = sessions.get(id);
@@ -71,25 +70,19 @@ export function createMcpEndpoint(
       if (!session || session.owner !== principalName(principal))
         return rpcError(404, -32001, 'Session not found');
       session.usedAt = Date.now();
-      return session.transport.handleRequest(request);
+      return session.transport.handleRequest(request, { parsedBody });
     }
     if (request.method !== 'POST') return rpcError(405, -32000, 'Method not allowed.');
-    const text = await request.text();
-    if (text.length > MAX_BODY_BYTES) return rpcError(413, -32600, 'The request is too large.');
-    const body = parseJson(text);
-    if (body === undefined) return rpcError(400, -32700, 'Parse error: the body is not JSON.');
-    const parsedBody = body;
     if (isInitialize(parsedBody) && acceptsEvents(request)) {
       const session = await openSession(principal);
-      return session.transport.handleRequest(withBody(request, text), { parsedBody });
+      return session.transport.handleRequest(request, { parsedBody });
     }
-    return plainJson(request, text, parsedBody, principal);
+    return plainJson(request, parsedBody, principal);
   };
 
   /** No handshake and no event stream: one server for one request, answered as JSON. */
   const plainJson = async (
     request: Request,
-    text: string,
     parsedBody: unknown,
     principal: Principal,
   ): Promise<Response> => {
@@ -100,9 +93,7 @@ export function createMcpEndpoint(
     });
     await server.connect(transport);
     try {
-      return await transport.handleRequest(withBody(request, text, 'application/json, text/event-stream'), {
-        parsedBody,
-      });
+      return await transport.handleRequest(acceptingEvents(request), { parsedBody });
     } finally {
       await server.close();
     }
@@ -111,10 +102,12 @@ export function createMcpEndpoint(
   return {
     notify: modern.notify,
     async fetch(request: Request, principal: Principal): Promise<Response> {
-      if (await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES }))
-        return legacy(request, principal);
+      const body = request.method === 'POST' ? await readBody(request) : undefined;
+      if (body instanceof Response) return body;
+      const parsedBody = body?.value;
+      if (await isLegacyRequest(request, parsedBody)) return legacy(request, principal, parsedBody);
       principals.set(request, principal);
-      return modern.fetch(request);
+      return modern.fetch(request, { parsedBody });
     },
     async close(): Promise<void> {
       await modern.close();
@@ -134,11 +127,17 @@ function dropIdle(sessions: Map<string, Session>): void {
   }
 }
 
-function parseJson(text: string): unknown {
+/** Read and parsed here once, so that what the SDK would drop in silence is refused aloud. */
+async function readBody(request: Request): Promise<{ value: unknown } | Response> {
+  const text = await request.text();
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (text.includes('__proto__') && hasPrototypeKey(value)) {
+      return rpcError(400, -32600, 'Invalid request: the key "__proto__" is not allowed.');
+    }
+    return { value };
   } catch {
-    return undefined;
+    return rpcError(400, -32700, 'Parse error: the body is not JSON.');
   }
 }
 
@@ -148,10 +147,11 @@ const isInitialize = (body: unknown): boolean =>
 const acceptsEvents = (request: Request): boolean =>
   request.headers.get('accept')?.includes('text/event-stream') ?? false;
 
-function withBody(request: Request, text: string, accept?: string): Request {
+function acceptingEvents(request: Request): Request {
   const headers = new Headers(request.headers);
-  if (accept) headers.set('accept', accept);
-  return new Request(request.url, { method: 'POST', headers, body: text, signal: request.signal });
+  headers.set('accept', 'application/json, text/event-stream');
+  headers.delete('content-length');
+  return new Request(request.url, { method: 'POST', headers, signal: request.signal });
 }
 
 const rpcError = (status: number, code: number, message: string): Response =>

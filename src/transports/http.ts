@@ -41,6 +41,7 @@ export function createHttpApp(served: Served, options: HttpOptions): { app: Hono
   });
   app.use(async (context, next) => door.checkAddress(context.req.raw) ?? next());
   app.use('/tools/*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }));
+  app.use('/mcp', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }));
   app.all('/mcp', (context) =>
     admitted(door, context.req.raw, (principal) => mcp.fetch(context.req.raw, principal)),
   );

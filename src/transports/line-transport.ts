@@ -1,6 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 
+import { hasPrototypeKey } from '../lib/json-shape.ts';
+
 /** Far above any message a tool accepts; a line beyond it can only be an attack or a mistake. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
@@ -97,6 +99,10 @@ export class LineTransport implements Transport {
       message = JSON.parse(line);
     } catch {
       this.#fail(-32700, 'Parse error: the line is not JSON. One JSON-RPC message per line is expected.');
+      return;
+    }
+    if (line.includes('__proto__') && hasPrototypeKey(message)) {
+      this.#fail(-32600, 'Invalid request: the key "__proto__" is not allowed.', idOf(message));
       return;
     }
     if (!isMessage(message)) {

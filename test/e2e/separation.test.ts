@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectStdio, createHome, type Home, type Server, startUp } from './support.ts';
+
+describe('an agent and its own call', () => {
+  let home: Home;
+  let server: Server;
+
+  beforeAll(async () => {
+    home = createHome('toolkits = ["x", "dev"]\n');
+    server = await startUp(home);
+  });
+  afterAll(async () => {
+    await server.stop();
+    home.close();
+  });
+
+  const pending = () =>
+    JSON.parse(home.cli('approvals', 'list', '--json')) as { id: number; uuid: string; state: string }[];
+  const route = async () => {
+    const session = await server.connect('http');
+    await session.client.callTool({ name: 'x_post_tweet', arguments: { text: `Wait ${Math.random()}` } });
+    await session.close();
+    const newest = pending().at(-1);
+    if (!newest) throw new Error('Nothing was routed.');
+    return newest;
+  };
+
+  it('cannot be approved by MCP tool, by REST, by discovery or under another client name', async () => {
+    const { id } = await route();
+    const refused = { success: false, error: { code: 'policy_denied_hard_rule', policy_decision: 'denied' } };
+    const http = await server.connect('http');
+    for (const [name, args] of [
+      ['approve_item', { id }],
+      ['approve_all', {}],
+      ['reject_item', { id }],
+    ] as const) {
+      expect((await http.client.callTool({ name, arguments: args })).structuredContent, name).toMatchObject(
+        refused,
+      );
+    }
+    await http.close();
+    const rest = await fetch(`${server.url}/tools/approve_item`, {
+      method: 'POST',
+      body: JSON.stringify({ arguments: { id } }),
+      headers: { 'user-agent': 'somebody-else' },
+    });
+    expect(await rest.json()).toMatchObject(refused);
+    const discovery = await connectStdio(home, ['--discovery']);
+    const inner = await discovery.client.callTool({
+      name: 'call_tool',
+      arguments: { name: 'approve_item', arguments: { id } },
+    });
+    expect(inner.structuredContent).toMatchObject(refused);
+    const nested = await discovery.client.callTool({
+      name: 'call_tool',
+      arguments: { name: 'call_tool', arguments: { name: 'approve_item', arguments: { id } } },
+    });
+    expect(nested.isError).toBe(true);
+    await discovery.close();
+    expect(pending().find((one) => one.id === id)?.state).toBe('pending');
+  });
+
+  it('cannot be approved with an agent token on the person’s own routes', async () => {
+    const { id } = await route();
+    const token = /cs_\S+/.exec(home.cli('agents', 'add', 'sly'))?.[0] ?? '';
+    for (const headers of [
+      { authorization: `Bearer ${token}` },
+      { cookie: `countersign_session=${token}` },
+      {},
+    ]) {
+      const response = await fetch(`${server.url}/api/inbox/${id}/approve`, { method: 'POST', headers });
+      expect(response.status).toBe(401);
+    }
+    expect(pending().find((one) => one.id === id)?.state).toBe('pending');
+  });
+
+  it('can be approved by its human through the client’s own dialog, once, on both protocol generations', async () => {
+    for (const mode of ['legacy', 'auto'] as const) {
+      const { id } = await route();
+      const questions: string[] = [];
+      const session = await server.connect('http', {
+        capabilities: { elicitation: { form: {} } },
+        versionNegotiation: { mode },
+      });
+      session.client.setRequestHandler('elicitation/create', async ({ params }) => {
+        questions.push(params.message);
+        return { action: 'accept', content: { confirm: true } };
+      });
+      const { structuredContent } = await session.client.callTool({
+        name: 'approve_item',
+        arguments: { id },
+      });
+      expect(structuredContent, mode).toMatchObject({ success: true });
+      expect(questions[0]).toContain('Wait');
+      await session.close();
+      expect(JSON.parse(home.cli('approvals', 'show', String(id), '--json'))).toMatchObject({
+        state: 'done',
+      });
+    }
+  });
+
+  it('stays as it is when the human says no or closes the dialog', async () => {
+    const { id } = await route();
+    for (const answer of [
+      { action: 'decline' as const },
+      { action: 'cancel' as const },
+      { action: 'accept' as const, content: { confirm: false } },
+    ]) {
+      const session = await server.connect('http', { capabilities: { elicitation: { form: {} } } });
+      session.client.setRequestHandler('elicitation/create', async () => answer);
+      const { isError } = await session.client.callTool({ name: 'approve_item', arguments: { id } });
+      expect(isError).toBe(true);
+      await session.close();
+    }
+    expect(pending().find((one) => one.id === id)?.state).toBe('pending');
+  });
+
+  it('is approved from the command line and the agent sees the result', async () => {
+    const { id, uuid } = await route();
+    expect(home.cli('approvals', 'approve', String(id))).toContain('done');
+    const session = await server.connect('http');
+    const { structuredContent } = await session.client.callTool({
+      name: 'approval_get',
+      arguments: { approval_id: uuid },
+    });
+    expect(structuredContent).toMatchObject({ state: 'done', outcome: { status: 'ok' } });
+    await session.close();
+    expect(home.failing('approvals', 'approve', String(id))).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('already done'),
+    });
+    expect(home.cli('audit', 'verify')).toContain('The log is whole');
+  });
+});
