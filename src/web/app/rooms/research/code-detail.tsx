@@ -75,7 +75,7 @@ export function CodeDetail({ code, onShow, onChanged }: Props) {
       <ul className="plain-list stack">
         {used.data?.segments.map((each) => (
           <li key={each.id} className="coded">
-            <blockquote className="passage">
+            <blockquote className="quoted">
               <Foreign block text={each.selected_text} />
             </blockquote>
             <div className="row small">
@@ -84,7 +84,7 @@ export function CodeDetail({ code, onShow, onChanged }: Props) {
                 className="link-button"
                 onClick={() => onShow(each.source_id, each.start_position, each.end_position)}
               >
-                <bdi>{each.source_name}</bdi>
+                <Foreign text={each.source_name} />
               </button>
               <span className="muted">by {each.owner}</span>
             </div>

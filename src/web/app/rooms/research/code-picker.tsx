@@ -36,12 +36,11 @@ export function CodePicker({ codes, passage, onPick, onClose, onCreated }: Props
   };
   return (
     <Dialog title="Code this passage" onClose={onClose}>
-      <blockquote className="passage">
+      <blockquote className="quoted">
         <Foreign block text={passage} />
       </blockquote>
       <form onSubmit={submit}>
         <input
-          // biome-ignore lint/a11y/noAutofocus: the dialog was opened to type here
           autoFocus
           aria-label="Find or name a code"
           placeholder="Find a code, or name a new one"

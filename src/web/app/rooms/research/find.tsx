@@ -21,7 +21,7 @@ export function Find({ rows, onFound }: Props) {
     onFound(found);
   };
   return (
-    <form className="find" onSubmit={submit}>
+    <form className="find-text" onSubmit={submit}>
       <input
         type="search"
         aria-label="Find in this text"

@@ -44,7 +44,7 @@ export function Inspector({ coding, suggestion, waiting, passage, ...on }: Props
         <h3 className="code-name" style={{ '--code': coding.color } as CSSProperties}>
           <Foreign text={coding.code_name} />
         </h3>
-        <blockquote className="passage">
+        <blockquote className="quoted">
           <Foreign block text={coding.selected_text} />
         </blockquote>
         {coding.memo && <Foreign block text={coding.memo} />}
@@ -66,7 +66,7 @@ export function Inspector({ coding, suggestion, waiting, passage, ...on }: Props
       {passage === undefined ? (
         <>
           <p>Select text to code it, or press a code in the margin to see it.</p>
-          <ul className="keys">
+          <ul className="reading-keys">
             <li>
               <kbd>↑</kbd> <kbd>↓</kbd> choose a paragraph, <kbd>Shift</kbd> to extend
             </li>
@@ -79,7 +79,7 @@ export function Inspector({ coding, suggestion, waiting, passage, ...on }: Props
           </ul>
         </>
       ) : (
-        <blockquote className="passage">
+        <blockquote className="quoted">
           <Foreign block text={passage} />
         </blockquote>
       )}

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { VListHandle } from 'virtua';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
+import { Foreign } from '../../components/foreign.tsx';
 import { ErrorNotice, Notice } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { onServerEvent, useServerEvent } from '../../lib/events.ts';
@@ -165,7 +166,7 @@ export function Read({ parts, go }: Props) {
           <>
             <div className="read-bar">
               <h2>
-                <bdi>{source.name}</bdi>
+                <Foreign text={source.name} />
               </h2>
               <Find rows={rows} onFound={(range) => go(source.id, range.start, range.end)} />
             </div>
@@ -199,7 +200,7 @@ export function Read({ parts, go }: Props) {
           </>
         )}
       </div>
-      <div className="read-side">
+      <div className={picked || coding || suggestion ? 'read-side is-active' : 'read-side'}>
         <Inspector
           coding={coding}
           suggestion={suggestion}

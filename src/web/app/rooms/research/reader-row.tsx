@@ -1,4 +1,5 @@
 import { type CSSProperties, memo, type ReactNode } from 'react';
+import { Foreign } from '../../components/foreign.tsx';
 import { type Mark, piecesOf } from './marks.ts';
 import type { TextRow } from './text-rows.ts';
 import type { Coding, CodingSuggestion } from './types.ts';
@@ -24,7 +25,7 @@ export const ReaderRow = memo(function ReaderRow(props: Props) {
     <div className="reader-row">
       <div className="reader-bars" aria-hidden="true">
         {stripes.slice(0, 8).map((mark) => (
-          <i key={mark.key} className={`bar ${mark.kind}`} style={colour(mark.color)} />
+          <i key={mark.key} className={`reader-bar ${mark.kind}`} style={colour(mark.color)} />
         ))}
       </div>
       <p className="reader-text" dir="auto" data-start={row.start}>
@@ -39,11 +40,11 @@ export const ReaderRow = memo(function ReaderRow(props: Props) {
               type="button"
               tabIndex={-1}
               key={coding.id}
-              className={current === `coding-${coding.id}` ? 'note current' : 'note'}
+              className={current === `coding-${coding.id}` ? 'reader-note is-current' : 'reader-note'}
               style={colour(coding.color)}
               onClick={() => props.onCoding(coding)}
             >
-              <bdi>{coding.code_name}</bdi>
+              <Foreign text={coding.code_name} />
               {coding.importance > 0 && <span title="Important"> ★</span>}
             </button>
           ))}
@@ -53,12 +54,14 @@ export const ReaderRow = memo(function ReaderRow(props: Props) {
               tabIndex={-1}
               key={each.approval_id}
               className={
-                current === `suggestion-${each.approval_id}` ? 'note suggested current' : 'note suggested'
+                current === `suggestion-${each.approval_id}`
+                  ? 'reader-note suggested is-current'
+                  : 'reader-note suggested'
               }
               style={colour(each.color)}
               onClick={() => props.onSuggestion(each)}
             >
-              <bdi>{each.code_name}</bdi> <span className="note-kind">suggested</span>
+              <Foreign text={each.code_name} /> <span className="note-kind">suggested</span>
             </button>
           ))}
         </div>

@@ -1,4 +1,5 @@
 import { Badge } from '../../components/badge.tsx';
+import { Foreign } from '../../components/foreign.tsx';
 import type { Source } from './types.ts';
 
 interface Props {
@@ -15,11 +16,11 @@ export function SourceList({ sources, current, onOpen }: Props) {
           <li key={source.id}>
             <button
               type="button"
-              className="source"
+              className="source-choice"
               aria-current={source.id === current ? 'true' : undefined}
               onClick={() => onOpen(source.id)}
             >
-              <bdi className="source-name">{source.name}</bdi>
+              <Foreign text={source.name} />
               <span className="muted small">
                 {source.has_text ? `${source.code_count} codings` : source.type}
               </span>

@@ -83,7 +83,7 @@ export function Suggestions({ onShow }: Props) {
           <li
             key={item.approval_id}
             id={`suggestion-${item.approval_id}`}
-            className={index === place ? 'card current' : 'card'}
+            className={index === place ? 'card is-current' : 'card'}
             aria-current={index === place ? 'true' : undefined}
           >
             <div className="row">
@@ -93,7 +93,7 @@ export function Suggestions({ onShow }: Props) {
               </strong>
             </div>
             {item.passage && (
-              <blockquote className="passage">
+              <blockquote className="quoted">
                 <bdi className="foreign muted">…{item.passage.before}</bdi>
                 <mark>
                   <Foreign text={item.passage.text} />
