@@ -33,4 +33,8 @@ const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 export const isWritable = (text: string): boolean => text.search(UNWRITABLE) === -1 && text.isWellFormed();
 
-const clean = (text: string): string => text.toWellFormed().replace(UNWRITABLE, '\ufffd');
+/** The text with each character that XML cannot hold written some other way. */
+export const replaceUnwritable = (text: string, write: (character: string) => string): string =>
+  text.toWellFormed().replace(UNWRITABLE, write);
+
+const clean = (text: string): string => replaceUnwritable(text, () => '\ufffd');

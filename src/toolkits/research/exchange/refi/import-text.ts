@@ -16,7 +16,12 @@ export function importSelections(
     if (!range) continue;
     const memo = joinMemo(selection.description, context.notes(selection.noteRefs));
     if (context.ofCases.has(selection.guid)) {
-      context.selections.set(selection.guid, { sourceId, ...range, memo, stamp: context.stamp(selection, refi) });
+      context.selections.set(selection.guid, {
+        sourceId,
+        ...range,
+        memo,
+        stamp: context.stamp(selection, refi),
+      });
     }
     if (selection.codings.length) {
       for (const coding of selection.codings)
