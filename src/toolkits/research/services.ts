@@ -36,6 +36,11 @@ export function connectResearch(host: ToolkitHost): ResearchServices {
     backupsKept: config.backups_kept,
     log: host.log,
     now,
+    changed(project, tool) {
+      host.kernel.events.publish('research.changed', { project, tool }).catch((error: unknown) => {
+        host.log.debug('open pages could not be told of a change', { error: String(error) });
+      });
+    },
   });
   return {
     projects,

@@ -4,7 +4,7 @@ import { ToolFault } from '../../../contract/faults.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 
 const FILE = '.mcp.json';
-export const DEFAULT_URL = 'http://localhost:8765/mcp';
+const DEFAULT_URL = 'http://localhost:8765/mcp';
 
 /** Writes the entry by which agents find this server, as the document describes it; other entries stay as they are. */
 export function writeMcpJson(

@@ -8,7 +8,7 @@ export function publicMemo(memo: string): string {
 }
 
 /** The private part with its mark, or nothing. */
-export function privateMemo(memo: string): string {
+function privateMemo(memo: string): string {
   const at = memo.indexOf(PRIVATE_MARK);
   return at === -1 ? '' : memo.slice(at);
 }

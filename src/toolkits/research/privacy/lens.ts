@@ -33,7 +33,7 @@ export function lensFor(principal: Principal, reader: ProjectReader, rules: Priv
 
 export const personLens = (reader: ProjectReader): Lens => makeLens(reader, 0, undefined);
 
-export function agentLens(reader: ProjectReader, rules: PrivacyRules): Lens {
+function agentLens(reader: ProjectReader, rules: PrivacyRules): Lens {
   const restricted = restrict(reader, rules.offLimits);
   const withheld = rules.offLimits.size && reader.sources().length - restricted.sources().length;
   return makeLens(restricted, withheld, rules.pseudonymiser.active ? rules : undefined);

@@ -23,6 +23,7 @@ export interface ProjectsOptions {
   readonly backupsKept: number;
   readonly log: Log;
   now(): Date;
+  changed?(projectId: string, tool: string): void;
 }
 
 /** Which project is open is kept in the store, so that the command line, the web app and every server agree. */
@@ -140,7 +141,7 @@ export class Projects {
   }
 
   async #at(path: string): Promise<OpenProject> {
-    const { db, dataDir, backupsKept, log, now } = this.#options;
+    const { db, dataDir, backupsKept, log, now, changed } = this.#options;
     const inode = inodeOf(path);
     const known = this.#open.get(path);
     // A project restored from a backup is another file under the same name.
@@ -156,6 +157,7 @@ export class Projects {
       backupsKept,
       log,
       now,
+      changed: ({ tool }) => changed?.(id, tool),
     });
     const project = { id, store, inode };
     this.#open.set(path, project);

@@ -19,7 +19,7 @@ const TEXTUAL: ReadonlySet<SourceType> = new Set(['text', 'pdf']);
 const stamp = (row: Row) => ({ owner: textOf(row.owner), date: textOf(row.date) });
 
 /** QualCoder tells the kinds of source apart by how `mediapath` begins. */
-export function sourceType(mediaPath: string | null, name: string): SourceType {
+function sourceType(mediaPath: string | null, name: string): SourceType {
   const path = (mediaPath ?? '').toLowerCase();
   if (/^\/?images[:/]/.test(path)) return 'image';
   if (/^\/?audio[:/]/.test(path)) return 'audio';

@@ -8,8 +8,8 @@ export interface ProjectSchema {
   columns(table: string): readonly string[];
 }
 
-export const OLDEST = 8;
-export const NEWEST = 17;
+const OLDEST = 8;
+const NEWEST = 17;
 
 /** Each version adds what is named here; a project has the highest version whose steps are all there. */
 const STEPS: readonly (readonly [version: number, table: string, column?: string])[] = [

@@ -22,6 +22,8 @@ export interface StoreOptions {
   readonly backupsKept: number;
   readonly log: Log;
   now(): Date;
+  /** Told after every change that happened, so that open pages show it. */
+  changed?(by: ChangeBy): void;
 }
 
 const BUSY_TRIES = 50;
@@ -153,6 +155,7 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
         const touched = writer.recorder.changes.some((row) => row.kind !== 'file' && row.table === 'source');
         this.#foreign = foreignBefore + (touched ? 1 : 0);
         if (changeId !== undefined) {
+          this.#options.changed?.(by);
           // The change stands whatever happens to this note; looking at the rows settles it later.
           await journal.settle(changeId, 'applied').catch((error: unknown) => {
             log.warn('a research change could not be confirmed', { change: changeId, error: String(error) });

@@ -19,7 +19,7 @@ export interface Anchored {
 }
 
 /** The readings that differ for this text, the one to use without evidence first. */
-export function readingsOf(text: IndexedText): readonly StoredUnit[] {
+function readingsOf(text: IndexedText): readonly StoredUnit[] {
   // Without evidence UTF-16 is right: QualCoder's own page highlights by Qt positions.
   const units: StoredUnit[] = text.plain ? ['codepoint'] : ['utf16', 'codepoint'];
   return text.crlf.length > 0 ? [...units, 'qt'] : units;
@@ -32,7 +32,7 @@ export function encodePosition(text: IndexedText, unit: StoredUnit, position: nu
 }
 
 /** Undefined when no code point starts there: beyond the text, or inside a surrogate pair. */
-export function decodePosition(text: IndexedText, unit: StoredUnit, stored: number): number | undefined {
+function decodePosition(text: IndexedText, unit: StoredUnit, stored: number): number | undefined {
   const position = decodeRoughly(text, unit, stored);
   const exact = position >= 0 && position <= text.length && encodePosition(text, unit, position) === stored;
   return exact ? position : undefined;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { Approval } from '../../../contract/ports.ts';
 import { principalName } from '../../../contract/principal.ts';
 
-export const rejectedShape = z.object({
+const rejectedShape = z.object({
   suggestion_id: z.string(),
   at: z.string().nullable(),
   reason: z.string().nullable(),

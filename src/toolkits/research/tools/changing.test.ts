@@ -186,6 +186,18 @@ describe('auto coding', () => {
   });
 });
 
+describe('open pages', () => {
+  it('are told of every change that happened, and of no other', async () => {
+    await world.fault('create_code', { name: '' });
+    await world.data('create_code', { name: 'Seen' });
+    await expect
+      .poll(async () =>
+        (await world.kernel.events.since(0)).filter(({ topic }) => topic === 'research.changed'),
+      )
+      .toMatchObject([{ data: { tool: 'create_code' } }]);
+  });
+});
+
 describe('undo', () => {
   it('belongs to people and takes back what one call did', async () => {
     expect(await world.fault('undo_change')).toBe('policy_denied_hard_rule');
