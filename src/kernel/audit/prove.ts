@@ -54,7 +54,7 @@ export async function proveEntries(
   rows: readonly { readonly seq: number; readonly body: string }[],
   now?: () => Date,
 ): Promise<{ entries: ProvenEntry[]; checkpoint: StoredCheckpoint; publicKey: string }> {
-  const needed = Math.max(-1, ...rows.map(({ seq }) => seq)) + 1;
+  const needed = rows.reduce((most, { seq }) => Math.max(most, seq + 1), 0);
   let checkpoint = await latestCheckpoint(database);
   if (!checkpoint || checkpoint.size < needed) checkpoint = await writeCheckpoint(database, signer, now);
   if (!checkpoint) throw new Error('The log is empty: there is nothing to prove.');
