@@ -23,12 +23,12 @@ export interface XSettings {
 }
 
 /** The mode in force and whether every change asks first. */
-export interface Stance {
+interface Stance {
   readonly mode: 'autopilot' | 'composer';
   readonly approvalMode: boolean;
 }
 
-export interface Undo {
+interface Undo {
   readonly tool: string;
   readonly args: JsonObject;
 }

@@ -13,7 +13,7 @@ export interface NewContent {
 }
 
 /** A claim whose process died is free again after this. The idempotency key keeps a slow one from posting twice. */
-export const CLAIM_MS = 30_000;
+const CLAIM_MS = 30_000;
 
 /** Drafts and scheduled posts. */
 export class Agenda {

@@ -12,10 +12,10 @@ const draftShape = z.object({ content: z.string() });
 /** Faults of this very text or post: the next candidate may well be fine. */
 const OF_THIS_POST = new Set(['validation_error', 'tweet_too_long', 'not_found', 'llm_error', 'x_forbidden']);
 
-export type Answered = 'replied' | 'queued' | 'skipped' | 'later';
+type Answered = 'replied' | 'queued' | 'skipped' | 'later';
 
 /** Drafts and sends one reply. What cannot be answered now stays in the feed and is tried again. */
-export async function answer(
+async function answer(
   engine: Engine,
   who: Principal,
   post: DiscoveredRow,

@@ -30,7 +30,7 @@ const JITTER_SPAN_S = 135;
 const BACKOFF_S = 60;
 const BACKOFF_MAX_S = 900;
 
-export const loopCursor = (name: string): string => `loop:${name}`;
+const loopCursor = (name: string): string => `loop:${name}`;
 
 /**
  * Runs a loop until told to stop. When the next round is due stands in the store, so that neither a restart nor a

@@ -8,7 +8,7 @@ import { perform } from './engine.ts';
 import { SCHEDULER } from './principals.ts';
 import type { ContentRow } from './tables.ts';
 
-export const SCHEDULER_POLL_MS = 10_000;
+const SCHEDULER_POLL_MS = 10_000;
 const BATCH = 20;
 const MAX_ATTEMPTS = 10;
 /** The kernel remembers a key for a day; well before that, a person must look. */

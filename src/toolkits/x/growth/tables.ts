@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 
 /** `posting` is reserved before X is asked, so that limits hold for calls that run at the same time. */
-export type PostState = 'posting' | 'posted' | 'failed' | 'unknown';
+type PostState = 'posting' | 'posted' | 'failed' | 'unknown';
 export type PostKind = 'tweet' | 'reply' | 'quote' | 'thread';
 
 export interface PostRow {

@@ -5,7 +5,7 @@ import type { GrowthTables } from './tables.ts';
 const OWNER_MS = 120_000;
 const RESUMABLE_MS = 7 * 86_400_000;
 
-export interface ThreadPart {
+interface ThreadPart {
   readonly position: number;
   readonly state: 'posting' | 'posted';
   readonly tweetId: string | undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DiscoveredRow } from '../growth/tables.ts';
 
-export const feedItem = z.object({
+const feedItem = z.object({
   tweet_id: z.string(),
   author_id: z.string(),
   author_username: z.string(),

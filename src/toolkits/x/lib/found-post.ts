@@ -47,7 +47,7 @@ export async function postById(context: ToolContext<XServices>, tweetId: string)
   return foundFrom(post) ?? unknownAuthor(post);
 }
 
-export const fromRow = (row: DiscoveredRow): Found => ({
+const fromRow = (row: DiscoveredRow): Found => ({
   tweetId: row.tweet_id,
   authorId: row.author_id,
   authorUsername: row.author_username,

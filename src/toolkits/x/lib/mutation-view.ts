@@ -14,7 +14,7 @@ export const CALL_STATUSES: Readonly<Record<MutationStatus, readonly string[]>> 
   duplicate: ['ok'],
 };
 
-export const rollbackGuidance = z.object({
+const rollbackGuidance = z.object({
   reversible: z.boolean(),
   undo_tool: z.string().nullable(),
   undo_params: z.looseObject({}).nullable(),

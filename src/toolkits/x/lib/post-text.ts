@@ -38,8 +38,7 @@ export async function checkPostText(text: string, index?: number): Promise<void>
 /** Two texts with one key read the same: case, spacing and Unicode form do not count. */
 export const textKey = (text: string): string => hash('sha256', plainText(text)).slice(0, 32);
 
-export const plainText = (text: string): string =>
-  text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
+const plainText = (text: string): string => text.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
 
 const LINK = /https?:\/\/\S+/gu;
 

@@ -125,7 +125,7 @@ export async function reconcilePost(
   return { settled: 'not_done' };
 }
 
-export const targetOf = ({ inReplyTo, quoted }: Pick<PostWish, 'inReplyTo' | 'quoted'>) => ({
+const targetOf = ({ inReplyTo, quoted }: Pick<PostWish, 'inReplyTo' | 'quoted'>) => ({
   ...(inReplyTo ? { in_reply_to_id: inReplyTo } : {}),
   ...(quoted ? { quoted_tweet_id: quoted } : {}),
 });
