@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
+const FIRST = '.dialog-body :is(input, textarea, select)';
+
 interface Props {
   readonly title: string;
   readonly children: ReactNode;
@@ -15,7 +17,13 @@ export function Dialog({ title, children, footer, wide, onClose }: Props) {
   useEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;
-    if (dialog && !dialog.open) dialog.showModal();
+    if (dialog && !dialog.open) {
+      dialog.showModal();
+      // The browser would begin at the close button; a person begins at the first control, or the main answer.
+      const first =
+        dialog.querySelector<HTMLElement>(FIRST) ?? dialog.querySelector<HTMLElement>('.button-primary');
+      first?.focus();
+    }
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement) before.focus();

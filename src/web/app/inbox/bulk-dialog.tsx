@@ -63,7 +63,7 @@ export function BulkDialog({ items, onClose }: { readonly items: readonly Brief[
             <Button onClick={onClose} disabled={busy}>
               Cancel
             </Button>
-            <Button tone="primary" onClick={() => void approve()} disabled={busy} autoFocus>
+            <Button tone="primary" onClick={() => void approve()} disabled={busy}>
               {busy ? `Approving… ${results?.length ?? 0} of ${items.length}` : `Approve ${items.length}`}
             </Button>
           </>

@@ -53,7 +53,8 @@ export function EditDialog({ item, onClose, onDone }: Props) {
       try {
         setArgs(edited());
       } catch (error) {
-        if (error instanceof ApiError) return setFault(error);
+        if (error instanceof ApiError) setFault(error);
+        return;
       }
     } else setJson(JSON.stringify(args, null, 2));
     setAsJson(!asJson);
@@ -96,19 +97,17 @@ export function EditDialog({ item, onClose, onDone }: Props) {
                 spellCheck={false}
                 value={json}
                 onChange={(event) => setJson(event.target.value)}
-                autoFocus
               />
             )}
           </Field>
         ) : (
-          fields.map((field, index) => (
+          fields.map((field) => (
             <EditField
               key={field.name}
               field={field}
               isPost={item.toolkit === 'x' && field.name === 'text'}
               value={args[field.name]}
               error={issues.find(({ path }) => path.split(/[.[]/)[0] === field.name)?.message}
-              first={index === 0}
               onChange={(value) => {
                 const { [field.name]: _old, ...rest } = args;
                 setArgs(value === undefined ? rest : { ...rest, [field.name]: value });

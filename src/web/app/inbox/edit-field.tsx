@@ -9,13 +9,12 @@ interface Props {
   readonly value: Json | undefined;
   readonly error: string | undefined;
   readonly isPost: boolean;
-  readonly first: boolean;
   /** Undefined leaves the argument out. */
   onChange(value: Json | undefined): void;
 }
 
 /** One argument in the control that fits it. */
-export function EditField({ field, value, error, isPost, first, onChange }: Props) {
+export function EditField({ field, value, error, isPost, onChange }: Props) {
   const label = `${field.name.replaceAll('_', ' ')}${field.required ? '' : ' (optional)'}`;
   if (field.kind === 'texts')
     return <TextsField label={label} field={field} value={value} error={error} onChange={onChange} />;
@@ -62,7 +61,6 @@ export function EditField({ field, value, error, isPost, first, onChange }: Prop
                   {...attributes}
                   rows={4}
                   value={text}
-                  autoFocus={first}
                   onChange={(event) => textChanged(event.target.value)}
                 />
               );
@@ -84,7 +82,7 @@ function TextsField({
   value,
   error,
   onChange,
-}: Omit<Props, 'isPost' | 'first'> & { readonly label: string }) {
+}: Omit<Props, 'isPost'> & { readonly label: string }) {
   const texts = Array.isArray(value) ? value.map(String) : [];
   const change = (next: string[]): void => onChange(next.length === 0 && !field.required ? undefined : next);
   return (

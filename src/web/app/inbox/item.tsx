@@ -9,6 +9,7 @@ import { useToast } from '../components/toast.tsx';
 import { ApiError, post, useQuery } from '../lib/api.ts';
 import { isRecord, textAt } from '../lib/json.ts';
 import { EditDialog } from './edit-dialog.tsx';
+import { Facts } from './facts.tsx';
 import { Outcome } from './outcome.tsx';
 import { RejectDialog } from './reject-dialog.tsx';
 import type { Item } from './types.ts';
@@ -164,55 +165,5 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
       {dialog === 'reject' ? <RejectDialog id={id} onClose={close} onDone={decided} /> : null}
       {dialog === 'edit' ? <EditDialog item={item} onClose={close} onDone={decided} /> : null}
     </article>
-  );
-}
-
-function Facts({ item }: { readonly item: Item }) {
-  const facts: readonly (readonly [string, React.ReactNode])[] = [
-    [
-      'Who asks',
-      <>
-        {item.requester}
-        {item.requester_label ? (
-          <span className="muted">
-            {' '}
-            (calls itself <Foreign text={item.requester_label} />)
-          </span>
-        ) : null}
-      </>,
-    ],
-    [
-      'Why',
-      item.reason ? <Foreign block text={item.reason} /> : <span className="muted">No reason given</span>,
-    ],
-    ['Tool', <code key="tool">{item.tool}</code>],
-    ['Sent here by', <code key="rule">{item.rule}</code>],
-    ...(item.expires_at ? [['Expires', <TimeAgo key="expires" at={item.expires_at} />] as const] : []),
-    ...(typeof item.context.confidence === 'number'
-      ? [['Confidence', `${Math.round(item.context.confidence * 100)} %`] as const]
-      : []),
-    ...(item.run_id
-      ? [
-          [
-            'Run',
-            <Link key="run" href={`/activity?run=${encodeURIComponent(item.run_id)}`}>
-              {item.run_id}
-            </Link>,
-          ] as const,
-        ]
-      : []),
-    ...item.edits.map(
-      (edit) => [`Edited by ${edit.editor}`, <TimeAgo key={edit.at} at={edit.at} />] as const,
-    ),
-  ];
-  return (
-    <dl className="facts">
-      {facts.map(([name, value]) => (
-        <div key={name} className="fact">
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }

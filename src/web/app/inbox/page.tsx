@@ -13,6 +13,8 @@ import { type Shelf, useInbox } from './paging.ts';
 import { UnsettledCalls } from './settle.tsx';
 import type { Brief } from './types.ts';
 
+const ESCAPE = 'Escape';
+
 /** Everything that waits for the person, the most dangerous first. */
 export function InboxPage() {
   const [shelf, setShelf] = useState<Shelf>('waiting');
@@ -50,7 +52,7 @@ export function InboxPage() {
     e: () => itemKeys.current.edit?.(),
     u: () => itemKeys.current.undo?.(),
     x: () => openRow && shelf === 'waiting' && toggle(openRow),
-    Escape: () => setSelected(new Map()),
+    [ESCAPE]: () => setSelected(new Map()),
     '?': () => setDialog('help'),
   });
 

@@ -42,7 +42,6 @@ export function RejectDialog({ id, onClose, onDone }: Props) {
           {(attributes) => (
             <input
               {...attributes}
-              autoFocus
               maxLength={2000}
               value={reason}
               onChange={(event) => setReason(event.target.value)}
