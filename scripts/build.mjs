@@ -26,7 +26,10 @@ const bundled = new Set([
 
 rmSync(out, { recursive: true, force: true });
 await build({
-  entryPoints: { main: 'src/main.ts' },
+  entryPoints: {
+    main: 'src/main.ts',
+    'embedding-worker': 'src/toolkits/research/analysis/embedding-worker.ts',
+  },
   outdir: out,
   bundle: true,
   splitting: true,

@@ -1,11 +1,56 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { PROFILES } from '../../src/contract/profile.ts';
+import { createExposure } from '../../src/registry/exposure.ts';
+import { createInventory } from '../../src/registry/inventory.ts';
+import { manifestOf } from '../../src/registry/manifest.ts';
+import { toMcpListing } from '../../src/render/mcp.ts';
+import { toolkitEntries } from '../../src/toolkits/index.generated.ts';
+import { commandPage } from './command-help.ts';
+import { configurationPage, faultsPage, toolkitPage } from './reference.ts';
 import { loadToolkit, toolkitIndex, toolkitNames } from './toolkits.ts';
+
+/** The manifests and pins belong to the surface, not to a release; they must not change with the version. */
+const VERSION = 'current';
 
 const write = (path: string, text: string): void => {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  writeFileSync(path, text.endsWith('\n') ? text : `${text}\n`);
 };
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 const toolkits = await Promise.all(toolkitNames().map(loadToolkit));
 write('src/toolkits/index.generated.ts', toolkitIndex(toolkits));
+write('docs/reference/faults.md', faultsPage());
+write('docs/reference/commands.md', commandPage());
+write(
+  'docs/reference/configuration.md',
+  configurationPage(toolkitEntries.flatMap(({ sections }) => sections)),
+);
+for (const toolkit of toolkits) {
+  write(`docs/reference/tools-${toolkit.id}.md`, toolkitPage(toolkit));
+  for (const tool of toolkit.tools)
+    write(
+      `test/pins/tools/${tool.name}.json`,
+      json({ effect: tool.effect, profiles: tool.profiles, ...toMcpListing(tool, toolkit.dialect) }),
+    );
+}
+
+const sources = toolkits.map((toolkit) => ({
+  id: toolkit.id,
+  brings: toolkit.brings,
+  load: async () => toolkit,
+}));
+const inventory = await createInventory(sources, () =>
+  Promise.reject(new Error('Generating connects nothing.')),
+);
+for (const profile of PROFILES) {
+  const { listed } = await createExposure(inventory, { toolkits: ['x'], profile, discovery: false });
+  write(`docs/generated/mcp-manifest-${profile}.json`, json(manifestOf(listed, profile, VERSION)));
+  const every = await createExposure(inventory, {
+    toolkits: toolkits.map(({ id }) => id),
+    profile,
+    discovery: false,
+  });
+  write(`docs/generated/mcp-manifest-all-${profile}.json`, json(manifestOf(every.listed, profile, VERSION)));
+}

@@ -140,6 +140,13 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     expect(await test.lines()).toEqual(['same']);
   });
 
+  it('takes dry_run: false for the same call as none', async () => {
+    await test.call('ledger_write', { text: 'same', run_id: 'r3' });
+    const again = await test.call('ledger_write', { text: 'same', run_id: 'r3', dry_run: false });
+    expect(again.outcome).toMatchObject({ status: 'ok', replayed: true });
+    expect(await test.lines()).toEqual(['same']);
+  });
+
   it('does not let a dry run or a failure poison a key', async () => {
     const args = { text: 'later', run_id: 'r2' };
     const dry = await test.call('ledger_write', { ...args, dry_run: true });

@@ -117,6 +117,7 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
       {"name":"open_project","toolkit":"research","category":"project","effect":"change","profiles":[]},
       {"name":"create_project","toolkit":"research","category":"project","effect":"change","profiles":[]},
       {"name":"close_project","toolkit":"research","category":"project","effect":"change","profiles":[]},
+      {"name":"import_files","toolkit":"research","category":"project","effect":"change","profiles":[]},
       {"name":"set_source_access","toolkit":"research","category":"privacy","effect":"change","profiles":[]},
       {"name":"set_pseudonym","toolkit":"research","category":"privacy","effect":"change","profiles":[]},
     ],

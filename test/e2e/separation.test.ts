@@ -63,11 +63,12 @@ describe('an agent and its own call', () => {
   it('cannot be approved with an agent token on the person’s own routes', async () => {
     const { id } = await route();
     const token = /cs_\S+/.exec(home.cli('agents', 'add', 'sly'))?.[0] ?? '';
-    for (const headers of [
+    const attempts: Record<string, string>[] = [
       { authorization: `Bearer ${token}` },
       { cookie: `countersign_session=${token}` },
       {},
-    ]) {
+    ];
+    for (const headers of attempts) {
       const response = await fetch(`${server.url}/api/inbox/${id}/approve`, { method: 'POST', headers });
       expect(response.status).toBe(401);
     }

@@ -213,14 +213,14 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     it('let the one exact call through once', async () => {
       const { uuid, id } = await request('line');
       expect((await use('line', uuid)).outcome).toMatchObject({
-        status: 'failed',
+        status: 'refused',
         fault: { code: 'approval_required' },
       });
       const { outcome } = await test.kernel.approvals.approve(id, PERSON);
       expect(outcome).toBeUndefined();
       expect(await test.lines()).toEqual([]);
       expect((await use('another line', uuid)).outcome).toMatchObject({
-        status: 'failed',
+        status: 'refused',
         fault: { code: 'approval_invalid' },
       });
       expect((await use('line', uuid)).outcome).toMatchObject({ status: 'ok' });

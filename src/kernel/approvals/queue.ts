@@ -11,6 +11,7 @@ import type { BoundTool, CallState } from '../call.ts';
 import type { Database } from '../database.ts';
 import { publishEvent } from '../events.ts';
 import type { Decision } from '../policy/index.ts';
+import { withoutFalseDryRun } from '../steps/validate.ts';
 import type { ApprovalsTable } from '../tables.ts';
 import { findApproval, listApprovals } from './find.ts';
 import { toApproval } from './rows.ts';
@@ -82,7 +83,7 @@ export class ApprovalQueue {
     if (bound.tool.check) await bound.tool.check(parsed.value as JsonObject, await bound.services());
     return this.#insert(bound, {
       ...proposal,
-      args: parsed.value as JsonObject,
+      args: withoutFalseDryRun(parsed.value as JsonObject),
       rule: proposal.kind === 'permit' ? 'permit' : 'proposal',
     });
   }

@@ -1,5 +1,6 @@
 import { ToolFault } from '../../contract/faults.ts';
 import type { Outcome } from '../../contract/outcome.ts';
+import type { Approval } from '../../contract/ports.ts';
 import { principalName } from '../../contract/principal.ts';
 import { describeDecisionTargets } from '../approvals/question.ts';
 import type { CallState, Next, Step } from '../call.ts';
@@ -24,6 +25,20 @@ export const decidePolicy =
 /** Rules are edited by people; one who edits faster than this is a fault. */
 const MAX_REREADS = 5;
 
+/** A permit that does not fit is a refusal like any other, and counts as one in the evidence. */
+async function permitFor(call: CallState, { queue }: Ports): Promise<Approval | ToolFault | undefined> {
+  try {
+    return await queue.findPermit(call);
+  } catch (error) {
+    if (
+      error instanceof ToolFault &&
+      (error.code === 'approval_invalid' || error.code === 'approval_required')
+    )
+      return error;
+    throw error;
+  }
+}
+
 async function judge(call: CallState, next: Next, ports: Ports): Promise<Outcome> {
   const { bound, principal, approval, parent } = call.request;
   const { tool, toolkit } = bound;
@@ -47,22 +62,17 @@ async function judge(call: CallState, next: Next, ports: Ports): Promise<Outcome
       );
     case 'dry_run':
       return dryRun(call, decision.rule, ports);
-    case 'ask': {
-      call.grant = approval ?? parent?.grant ?? (await ports.queue.findPermit(call));
-      if (!call.grant) {
-        if (tool.needsPermit) return refuse(decision.rule, missingPermit(call));
-        return ports.queue.route(call, decision);
-      }
+    case 'ask':
+    case 'allow': {
+      const mustAsk = decision.action === 'ask';
+      let grant: Approval | ToolFault | undefined = approval ?? parent?.grant;
+      if (!grant && (mustAsk || tool.needsPermit)) grant = await permitFor(call, ports);
+      if (grant instanceof ToolFault) return refuse('hard:permit', grant);
+      if (!grant && tool.needsPermit) return refuse('hard:permit', missingPermit(call));
+      if (!grant && mustAsk) return ports.queue.route(call, decision);
+      call.grant = grant;
       break;
     }
-    case 'allow':
-      if (tool.needsPermit) {
-        call.grant = approval ?? parent?.grant ?? (await ports.queue.findPermit(call));
-        if (!call.grant) return refuse('hard:permit', missingPermit(call));
-      } else {
-        call.grant = approval ?? parent?.grant;
-      }
-      break;
     default:
       return decision.action satisfies never;
   }

@@ -53,12 +53,19 @@ function unrecorded(call: CallState, cause: unknown): Outcome {
   };
 }
 
+/** A call that opens a run knows its id only now. */
+function adoptRun(call: CallState): void {
+  const opened = call.notes.run_id;
+  if (call.runId === undefined && typeof opened === 'string') call.runId = opened;
+}
+
 async function recordChange(
   call: CallState,
   outcome: Outcome,
   elapsed: number,
   { database, now }: Ports,
 ): Promise<void> {
+  adoptRun(call);
   const data = outcomeData(outcome);
   const result = sealResult(call, data, true);
   const at = now().toISOString();
@@ -68,6 +75,7 @@ async function recordChange(
       .updateTable('calls')
       .set({
         status: outcome.status,
+        run_id: call.runId ?? null,
         code: codeOf(outcome) ?? null,
         finished_at: at,
         latency_ms: elapsed,

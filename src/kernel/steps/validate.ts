@@ -4,6 +4,11 @@ import { digest } from '../../lib/digest.ts';
 import { checkJson } from '../../lib/json-shape.ts';
 import type { Step } from '../call.ts';
 
+/** `dry_run: false` means the same as leaving it out, and must have the same digest. */
+export function withoutFalseDryRun({ dry_run, ...rest }: JsonObject): JsonObject {
+  return dry_run === undefined || dry_run === false ? rest : { ...rest, dry_run };
+}
+
 /** Refuses what the tool does not declare, says where, and fixes the arguments and their digest for all later steps. */
 export const validateInput = (): Step => async (call, next) => {
   const { bound, args: raw } = call.request;
@@ -19,7 +24,7 @@ export const validateInput = (): Step => async (call, next) => {
     });
   }
   // The parse just proved it an object of the tool's own shape.
-  call.args = parsed.value as JsonObject;
+  call.args = withoutFalseDryRun(parsed.value as JsonObject);
   call.digest = digest(tool.name, call.args);
   call.runId = tool.runOf?.(call.args) ?? call.request.parent?.runId;
   call.dryRunRequested = call.args.dry_run === true;

@@ -1,0 +1,95 @@
+import { describeConfig } from '../../src/config/describe.ts';
+import { coreSections, topLevel } from '../../src/config/fields.ts';
+import type { ConfigSection } from '../../src/contract/config.ts';
+import { FAULTS } from '../../src/contract/faults.ts';
+import type { Tool } from '../../src/contract/tool.ts';
+import type { Toolkit } from '../../src/contract/toolkit.ts';
+
+const HEAD = '<!-- Written by `npm run gen`. Do not edit. -->\n\n';
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** One page per toolkit: every tool with its arguments. */
+export function toolkitPage(toolkit: Toolkit): string {
+  const listed = toolkit.tools.filter(({ profiles }) => profiles.length > 0);
+  const own = toolkit.tools.filter(({ profiles }) => profiles.length === 0);
+  const overview = listed.map(
+    (tool) => `| [\`${tool.name}\`](#${tool.name}) | ${tool.effect} | ${cell(tool.summary)} |`,
+  );
+  return [
+    `${HEAD}# Toolkit ${toolkit.id}: ${toolkit.title}\n`,
+    '| Tool | Effect | What it does |\n|---|---|---|',
+    ...overview,
+    '',
+    ...listed.map(toolSection),
+    ...(own.length > 0
+      ? [
+          '## For people only\n',
+          'Never listed to agents; the command line and the web app use them.\n',
+          ...own.map(toolSection),
+        ]
+      : []),
+  ].join('\n');
+}
+
+function toolSection(tool: Tool): string {
+  const { properties = {}, required = [] } = tool.input.json as {
+    properties?: Record<string, Property>;
+    required?: string[];
+  };
+  const rows = Object.entries(properties).map(
+    ([name, property]) =>
+      `| \`${name}\` | ${cell(typeOf(property))} | ${required.includes(name) ? 'yes' : 'no'} | ${cell(property.description ?? '')} |`,
+  );
+  const lines = [
+    `### ${tool.name}\n`,
+    `${tool.summary}\n`,
+    `Effect: ${tool.effect}. Category: ${tool.category}.${tool.policyName ? ` Policy name: \`${tool.policyName}\`.` : ''} Profiles: ${tool.profiles.join(', ') || 'none'}.\n`,
+  ];
+  if (rows.length > 0) lines.push('| Argument | Type | Required | Meaning |\n|---|---|---|---|', ...rows, '');
+  if (tool.faults.length > 0)
+    lines.push(
+      `Errors: ${[...tool.faults]
+        .sort()
+        .map((code) => `\`${code}\``)
+        .join(', ')}.\n`,
+    );
+  return lines.join('\n');
+}
+
+interface Property {
+  readonly type?: string | string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly items?: Property;
+  readonly default?: unknown;
+  readonly anyOf?: readonly Property[];
+}
+
+function typeOf({ type, enum: values, items, default: fallback, anyOf }: Property): string {
+  const base = values
+    ? values.map((one) => JSON.stringify(one)).join(' or ')
+    : anyOf
+      ? anyOf.map(typeOf).join(' or ')
+      : type === 'array'
+        ? `array of ${items ? typeOf(items) : 'anything'}`
+        : String(type ?? 'anything');
+  return fallback === undefined ? base : `${base} (default ${JSON.stringify(fallback)})`;
+}
+
+export function faultsPage(): string {
+  const rows = Object.entries(FAULTS).map(
+    ([code, { retryable, hint }]) => `| \`${code}\` | ${retryable ? 'yes' : 'no'} | ${cell(hint)} |`,
+  );
+  return `${HEAD}# Faults\n\nEvery fault a caller can meet. Each toolkit's envelope writes them its own way: the x toolkit uses its 28 documented codes, the research toolkit upper-case ones.\n\n| Code | May be retried | What to do |\n|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+export function configurationPage(sections: readonly ConfigSection[]): string {
+  const parts = describeConfig([topLevel, ...coreSections, ...sections]).map(({ key, doc, fields }) => {
+    const rows = fields.map(
+      (field) =>
+        `| \`${field.path}\` | ${cell(field.type)} | ${cell(field.default === undefined ? '' : `\`${JSON.stringify(field.default)}\``)} | \`${field.env}\` | ${cell(field.doc)}${field.secret ? ' Secret.' : ''} |`,
+    );
+    return `## ${key ? `[${key}]` : 'Top level'}\n\n${doc}\n\n| Key | Type | Default | Environment | Meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return `${HEAD}# Configuration\n\n\`~/.countersign/config.toml\`, or the file given with \`-c\`. Defaults, then the file, then the environment, then flags.\n\n${parts.join('\n')}`;
+}
