@@ -25,9 +25,19 @@ type Show = (services: XServices, query: Query) => Promise<unknown>;
 /** What the web app and the command line show of toolkit x. Nothing here changes anything. */
 export const views: Readonly<Record<string, View<XServices>>> = {
   provider: view(providerBadge),
-  discovery_feed: view(async ({ growth }, { limit, min_score }) =>
-    toFeed(await growth.discovered.list({ minScore: min_score, limit })),
-  ),
+  discovery_feed: view(async ({ growth, settings: { scoring } }, { limit, min_score }) => ({
+    ...toFeed(await growth.discovered.list({ minScore: min_score, limit })),
+    threshold: scoring.threshold,
+    // What each signal can be worth, so that a score can be explained.
+    most: {
+      keyword_relevance: scoring.keyword_relevance_max,
+      follower: scoring.follower_count_max,
+      recency: scoring.recency_max,
+      engagement: scoring.engagement_rate_max,
+      reply_count: scoring.reply_count_max,
+      content_type: scoring.content_type_max,
+    },
+  })),
   drafts: view((services, { limit }) => contents(services, ['draft', 'failed'], limit)),
   schedule: view(scheduleView),
   targets: view((services) => targetsOf(services)),
@@ -54,8 +64,13 @@ function view(show: Show): View<XServices> {
 
 const known = ({ days, limit, min_score }: JsonObject) => ({ days, limit, min_score });
 
+const modeOf = (stance: XServices['stance']) => {
+  const { mode, approvalMode } = stance();
+  return { mode, approval_mode: approvalMode };
+};
+
 async function providerBadge({ x, stance, writer, settings }: XServices) {
-  const base = { ...stance(), llm: writer.configured ? settings.llm.provider : null };
+  const base = { ...modeOf(stance), llm: writer.configured ? settings.llm.provider : null };
   try {
     const { provider } = await x();
     return { ...base, provider, sandbox: provider.backend === 'sandbox' };
@@ -152,7 +167,7 @@ async function loopsView({ growth, settings, stance, now }: XServices) {
   const states = await growth.journal.cursors('loop:');
   const breaker = new CircuitBreaker(settings.circuitBreaker, growth.journal);
   return {
-    ...stance(),
+    ...modeOf(stance),
     breaker: await breaker.phase(now()),
     loops: states.map(({ name, value }) => ({
       name: name.slice('loop:'.length),

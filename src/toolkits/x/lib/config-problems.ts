@@ -6,9 +6,28 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** What each table may say on its own but not together, and what the growth engine misses when it is absent. */
-export function configProblems(settings: XSettings): ConfigProblem[] {
-  return [...contradictions(settings), ...missing(settings)];
+/** What each table may say on its own but not together with the others. */
+export const configProblems = (settings: XSettings): ConfigProblem[] => [
+  ...contradictions(settings),
+  ...unusableModel(settings),
+];
+
+/** What the growth engine misses; everything else works without it. */
+export function configGaps({ business }: XSettings): ConfigProblem[] {
+  const gaps: ConfigProblem[] = [];
+  if (!business.product_name) gaps.push({ path: 'business.product_name', message: 'is empty' });
+  const keywords = [
+    ...business.product_keywords,
+    ...business.competitor_keywords,
+    ...business.industry_topics,
+  ];
+  if (keywords.length === 0) {
+    gaps.push({
+      path: 'business.product_keywords',
+      message: 'is empty, so discovery has nothing to look for',
+    });
+  }
+  return gaps;
 }
 
 function contradictions({ limits, schedule }: XSettings): ConfigProblem[] {
@@ -33,25 +52,12 @@ function contradictions({ limits, schedule }: XSettings): ConfigProblem[] {
   return problems;
 }
 
-function missing({ business, llm }: XSettings): ConfigProblem[] {
-  const problems: ConfigProblem[] = [];
-  if (!business.product_name) problems.push({ path: 'business.product_name', message: 'is empty' });
-  const keywords = [
-    ...business.product_keywords,
-    ...business.competitor_keywords,
-    ...business.industry_topics,
-  ];
-  if (keywords.length === 0) {
-    problems.push({
-      path: 'business.product_keywords',
-      message: 'is empty, so no post can be found or scored',
-    });
-  }
+function unusableModel({ llm }: XSettings): ConfigProblem[] {
   if ((llm.provider === 'openai' || llm.provider === 'anthropic') && !llm.api_key) {
-    problems.push({ path: 'llm.api_key', message: `is needed for provider ${llm.provider}` });
+    return [{ path: 'llm.api_key', message: `is needed for provider ${llm.provider}` }];
   }
   if (llm.provider === 'compatible' && !llm.base_url) {
-    problems.push({ path: 'llm.base_url', message: 'is needed for provider compatible' });
+    return [{ path: 'llm.base_url', message: 'is needed for provider compatible' }];
   }
-  return problems;
+  return [];
 }
