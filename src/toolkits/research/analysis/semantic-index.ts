@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type Cell, numberOf, SqliteFile, textOf } from '../project/sqlite.ts';
+import { type Cell, numberOf, type SqliteFile, textOf } from '../project/sqlite.ts';
 import type { SourceText } from '../project/types.ts';
+import { openCacheFile } from './cache-file.ts';
 import { sentenceSegments } from './segments.ts';
 import type { EmbedOptions, Vectors } from './vectors.ts';
 
@@ -27,11 +28,11 @@ export class SemanticIndex {
 
   constructor(path: string, vectors: Vectors) {
     this.#vectors = vectors;
-    this.#db = new SqliteFile(path, { create: true, busyMs: 5000 });
-    this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    this.#db.exec(
-      `CREATE TABLE IF NOT EXISTS sentences_${FORMAT} (source INTEGER PRIMARY KEY, model TEXT NOT NULL, hash TEXT NOT NULL,
+    this.#db = openCacheFile(path, (db) =>
+      db.exec(
+        `CREATE TABLE IF NOT EXISTS sentences_${FORMAT} (source INTEGER PRIMARY KEY, model TEXT NOT NULL, hash TEXT NOT NULL,
        bytes INTEGER NOT NULL, spans BLOB NOT NULL, vectors BLOB NOT NULL)`,
+      ),
     );
   }
 

@@ -41,6 +41,8 @@ export interface SimilarContent {
 const CANDIDATES = 100;
 /** Of a long text the longest words say most; more of them only take time. */
 const MOST_WORDS = 12;
+/** A whole paragraph is not looked for word by word. */
+const LONGEST_PHRASE = 40;
 /** Below this cosine two sentences of the bundled model have little to do with each other. */
 const NEAR = 0.45;
 
@@ -104,7 +106,9 @@ async function lexicalQuery(
     .slice(0, MOST_WORDS);
   const search = { limit: CANDIDATES, ...pick(options) };
   // The first search brings the index up to date; only then do frequencies mean anything.
-  const whole = await index.search([searchText], { ...search, phrase: true });
+  const phrase = stemsOf(searchText);
+  const isPhrase = phrase.length <= LONGEST_PHRASE;
+  const whole = await index.search(isPhrase ? [searchText] : stems, { ...search, phrase: isPhrase });
   const { passages, found } = index.frequencies(stems);
   const weights = new Map<string, number>();
   for (const stem of stems) {
@@ -114,7 +118,7 @@ async function lexicalQuery(
   }
   const scattered = await index.search([...weights.keys()], search);
   return {
-    phrase: stemsOf(searchText),
+    phrase: isPhrase ? phrase : [],
     weights,
     context: new Set(contentStems(options.context ?? '')),
     hits: [...whole, ...scattered],

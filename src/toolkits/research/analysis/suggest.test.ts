@@ -166,6 +166,25 @@ describe('without the sentence model', () => {
     ).toBe('lexical+embeddings');
   });
 
+  it('does not let the English model judge another language, and says so', async () => {
+    const german = indexText(
+      'Ich habe mir große Sorgen gemacht und konnte die ganze Nacht nicht schlafen. Meine Schwester hat mir sehr geholfen, weil sie jeden Tag gekommen ist. Für die Miete fehlte uns damals das Geld, und der Arzt hatte keine Zeit für uns alle. Danach sind wir umgezogen, weil mein Mann eine neue Stelle gefunden hatte, und die Kinder mussten die Schule wechseln.',
+    );
+    const reader = await CodeReader.read([{ id: 1, name: 'Miete', memo: '', examples: [] }], vectors);
+    const { suggestions, provenance } = await autoSuggestCodes(
+      reader,
+      1,
+      german,
+      [{ start: 0, end: german.length }],
+      50,
+      { vectors },
+    );
+    expect(provenance.note).toContain('English only');
+    expect(suggestions.map(({ codeName, text }) => [codeName, text.includes('Miete')])).toEqual([
+      ['Miete', true],
+    ]);
+  });
+
   it('gives nothing where there are no codes or no text', async () => {
     const none = await CodeReader.read([]);
     expect((await autoSuggestCodes(none, 1, TEXT, whole, 0)).suggestions).toEqual([]);

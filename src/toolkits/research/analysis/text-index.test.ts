@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -161,5 +161,29 @@ describe('the vector file', () => {
     expect(cosine(found.get('a') ?? new Float32Array(512), unit)).toBeGreaterThan(0.999);
     expect(Math.hypot(...(found.get('zero') ?? [1]))).toBe(0);
     second.close();
+  });
+});
+
+describe('a shared index', () => {
+  it('is finished for one caller when another stops', async () => {
+    const index = new FileTextIndex(
+      join(folder, 'i.sqlite'),
+      sourcesOf(new Map([[1, 'A lighthouse. '.repeat(3000)]])),
+    );
+    const stop = new AbortController();
+    const stopped = index.update({ signal: stop.signal });
+    const other = index.search(['lighthouse']);
+    stop.abort();
+    await expect(stopped).rejects.toThrow();
+    expect((await other).length).toBeGreaterThan(0);
+    index.close();
+  });
+
+  it('is made anew when its file is damaged', async () => {
+    const path = join(folder, 'i.sqlite');
+    writeFileSync(path, 'this is no database at all '.repeat(100));
+    const index = new FileTextIndex(path, sourcesOf(new Map([[1, 'A lighthouse.']])));
+    expect(await index.search(['lighthouse'])).toHaveLength(1);
+    index.close();
   });
 });

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { numberOf, SqliteFile, textOf } from '../project/sqlite.ts';
+import { numberOf, type SqliteFile, textOf } from '../project/sqlite.ts';
 import type { IndexHit, ProjectReader, SourceText, TextIndex } from '../project/types.ts';
+import { openCacheFile } from './cache-file.ts';
 import { passages } from './passages.ts';
 import { stemsOf } from './words.ts';
 
@@ -59,23 +60,23 @@ export class FileTextIndex implements PassageIndex {
   readonly #stored = new Set<string>();
   /** Counting a common word takes milliseconds; forgotten whenever a source changes. */
   readonly #counts = new Map<string, number>();
+  readonly #closing = new AbortController();
   #updating: Promise<void> | undefined;
+  #verified = false;
 
   constructor(path: string, texts: Texts) {
     this.#texts = texts;
-    this.#db = new SqliteFile(path, { create: true, busyMs: 5000 });
-    this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    if (numberOf(this.#db.get('PRAGMA user_version')?.user_version) !== FORMAT) {
-      this.#db.exec(
-        'DROP TABLE IF EXISTS indexed; DROP TABLE IF EXISTS passage; DROP TABLE IF EXISTS word; DROP TABLE IF EXISTS words',
-      );
-      this.#db.exec(TABLES);
-      this.#db.exec(`PRAGMA user_version = ${FORMAT}`);
-    }
+    this.#db = openCacheFile(path, (db) => {
+      if (numberOf(db.get('PRAGMA user_version')?.user_version) === FORMAT) return;
+      for (const table of ['indexed', 'passage', 'word', 'words']) db.exec(`DROP TABLE IF EXISTS ${table}`);
+      db.exec(TABLES);
+      db.exec(`PRAGMA user_version = ${FORMAT}`);
+    });
   }
 
   async search(words: readonly string[], options: SearchOptions = {}): Promise<readonly IndexHit[]> {
     await this.update(options.signal ? { signal: options.signal } : {});
+    this.#verifyOnce();
     const stems = words.flatMap(stemsOf).map(indexed).filter(Boolean);
     if (stems.length === 0) return [];
     const query = options.phrase ? { match: `"${stems.join(' ')}"`, ranked: false } : this.#telling(stems);
@@ -113,16 +114,44 @@ export class FileTextIndex implements PassageIndex {
       .map((row) => textOf(row.stem));
   }
 
-  /** Brings the index up to date with the project in small steps; a second caller waits for the first. */
+  /** Brings the index up to date with the project in small steps; callers that come meanwhile share the work. */
   async update(options: UpdateOptions = {}): Promise<void> {
-    this.#updating ??= this.#update(options).finally(() => {
-      this.#updating = undefined;
-    });
-    await this.#updating;
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const other = this.#updating;
+      if (!other) {
+        this.#updating = this.#update(options).finally(() => {
+          this.#updating = undefined;
+        });
+        await this.#updating;
+        return;
+      }
+      // Whoever began may stop early or look less closely, so this goes round until it is true for this caller.
+      const done = await other.then(
+        () => true,
+        () => false,
+      );
+      if (done && !options.verify) return;
+    }
   }
 
   close(): void {
+    this.#closing.abort();
     this.#db.close();
+  }
+
+  /**
+   * An edit in QualCoder that keeps the length of a text is seen only by reading it. That takes a second for a large project, so it
+   * is done once, behind the first answer.
+   */
+  #verifyOnce(): void {
+    if (this.#verified) return;
+    this.#verified = true;
+    const { signal } = this.#closing;
+    const later = setTimeout(() => {
+      if (!signal.aborted) this.update({ verify: true, signal }).catch(() => {});
+    }, 1000);
+    later.unref();
   }
 
   #hits(query: Query, reach: number, only: string, limit: number) {
@@ -156,10 +185,12 @@ export class FileTextIndex implements PassageIndex {
     const known = new Map(
       this.#db.all('SELECT source, bytes, hash FROM indexed').map((row) => [numberOf(row.source), row]),
     );
-    for (const id of known.keys()) if (!sources.some((source) => source.id === id)) this.#forget(id);
+    const present = new Set(sources.map(({ id }) => id));
+    for (const id of known.keys()) if (!present.has(id)) this.#forget(id);
     let done = 0;
     for (const source of sources) {
       signal?.throwIfAborted();
+      this.#closing.signal.throwIfAborted();
       const entry = known.get(source.id);
       const sameSize = entry !== undefined && numberOf(entry.bytes) === source.bytes;
       if (!sameSize || verify) {

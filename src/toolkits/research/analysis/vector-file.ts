@@ -1,5 +1,6 @@
-import { type Cell, SqliteFile, textOf } from '../project/sqlite.ts';
+import { type Cell, type SqliteFile, textOf } from '../project/sqlite.ts';
 import type { VectorCache } from '../project/types.ts';
+import { openCacheFile } from './cache-file.ts';
 
 const FORMAT = 1;
 const LOOKUP = 100;
@@ -9,10 +10,10 @@ export class FileVectorCache implements VectorCache {
   readonly #db: SqliteFile;
 
   constructor(path: string) {
-    this.#db = new SqliteFile(path, { create: true, busyMs: 5000 });
-    this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    this.#db.exec(
-      `CREATE TABLE IF NOT EXISTS vector_${FORMAT} (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`,
+    this.#db = openCacheFile(path, (db) =>
+      db.exec(
+        `CREATE TABLE IF NOT EXISTS vector_${FORMAT} (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`,
+      ),
     );
   }
 
