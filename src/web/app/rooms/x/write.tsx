@@ -1,0 +1,223 @@
+import { type FormEvent, useState } from 'react';
+import { Badge, StateBadge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Field } from '../../components/field.tsx';
+import { Foreign } from '../../components/foreign.tsx';
+import { ErrorNotice } from '../../components/notice.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { LengthMeter } from '../../inbox/views/post.tsx';
+import type { JsonRecord } from '../../lib/json.ts';
+import { useAct, useView } from '../room-data.ts';
+import { EditDialog } from './edit-dialog.tsx';
+import { NoModel } from './no-model.tsx';
+import { type Item, textsOf } from './types.ts';
+import { toIso } from './when.ts';
+
+const FORMATS = [
+  'list',
+  'contrarian_take',
+  'most_people_think_x',
+  'storytelling',
+  'before_after',
+  'question',
+  'tip',
+] as const;
+
+/** The composer and the drafts. */
+export function Write({ llm, known }: { readonly llm: string | null; readonly known: boolean }) {
+  const drafts = useView<{ items: readonly Item[] }>(
+    'x',
+    'drafts',
+    { limit: 100 },
+    { topics: ['approvals'] },
+  );
+  return (
+    <div className="x-write">
+      <div className="stack">
+        <Composer onDone={drafts.refresh} />
+        <Assist llm={llm} known={known} onDone={drafts.refresh} />
+      </div>
+      <section className="stack" aria-labelledby="drafts">
+        <h2 id="drafts">Drafts</h2>
+        <ErrorNotice error={drafts.error} />
+        {drafts.data?.items.length === 0 && (
+          <Empty title="No drafts.">
+            <p>Write a post and keep it, or let an agent prepare some with compose_tweet.</p>
+          </Empty>
+        )}
+        {drafts.data?.items.map((item) => (
+          <Draft key={item.id} item={item} onChanged={drafts.refresh} />
+        ))}
+      </section>
+    </div>
+  );
+}
+
+function Composer({ onDone }: { onDone(): Promise<void> }) {
+  const act = useAct();
+  const [text, setText] = useState('');
+  const [thread, setThread] = useState(false);
+  const [when, setWhen] = useState('');
+  const parts = thread ? text.split(/^\s*-{3,}\s*$/mu).map((part) => part.trim()) : [text];
+  const content_type = thread ? 'thread' : 'tweet';
+  const finish = async (tool: string, args: JsonRecord, said: string) => {
+    const done = await act(tool, args, said);
+    if (!done.ok) return;
+    setText('');
+    setWhen('');
+    await onDone();
+  };
+  const keep = () => finish('compose_tweet', { content: text, content_type }, 'Kept as a draft.');
+  const schedule = () =>
+    finish('compose_tweet', { content: text, content_type, scheduled_for: toIso(when) }, 'Scheduled.');
+  const postNow = () =>
+    thread
+      ? finish('x_post_thread', { tweets: parts.filter(Boolean) }, 'Posted.')
+      : finish('x_post_tweet', { text }, 'Posted.');
+  return (
+    <section className="card" aria-labelledby="composer">
+      <h2 id="composer">Write</h2>
+      <Field label="Post" hint={thread ? 'A line of --- starts the next part of the thread.' : undefined}>
+        {(attributes) => (
+          <textarea {...attributes} rows={5} value={text} onChange={(event) => setText(event.target.value)} />
+        )}
+      </Field>
+      {parts.map((part, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a thread are their places
+        <LengthMeter key={at} text={part} />
+      ))}
+      <label className="row nowrap small">
+        <input type="checkbox" checked={thread} onChange={(event) => setThread(event.target.checked)} />A
+        thread
+      </label>
+      <div className="row">
+        <Button disabled={text.trim() === ''} onClick={() => void keep()}>
+          Keep as a draft
+        </Button>
+        <Button tone="primary" disabled={text.trim() === ''} onClick={() => void postNow()}>
+          Post now
+        </Button>
+      </div>
+      <div className="row x-when">
+        <input
+          type="datetime-local"
+          aria-label="When to post"
+          value={when}
+          onChange={(event) => setWhen(event.target.value)}
+        />
+        <Button disabled={text.trim() === '' || when === ''} onClick={() => void schedule()}>
+          Schedule
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+interface AssistProps {
+  readonly llm: string | null;
+  readonly known: boolean;
+  onDone(): Promise<void>;
+}
+
+function Assist({ llm, known, onDone }: AssistProps) {
+  const act = useAct();
+  const [topic, setTopic] = useState('');
+  const [format, setFormat] = useState('');
+  const [thread, setThread] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const write = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    const args = { topic, content_type: thread ? 'thread' : 'tweet', ...(format ? { format } : {}) };
+    const done = await act('compose_tweet', args, 'A draft was written; read it before it goes anywhere.');
+    setBusy(false);
+    if (!done.ok) return;
+    setTopic('');
+    await onDone();
+  };
+  return (
+    <form className="card" aria-labelledby="assist" onSubmit={(event) => void write(event)}>
+      <h2 id="assist">AI Assist</h2>
+      {known && llm === null && <NoModel />}
+      <Field label="Topic" hint="What the model should write about; the result is kept as a draft.">
+        {(attributes) => (
+          <input {...attributes} value={topic} onChange={(event) => setTopic(event.target.value)} />
+        )}
+      </Field>
+      <Field label="Format">
+        {(attributes) => (
+          <select {...attributes} value={format} onChange={(event) => setFormat(event.target.value)}>
+            <option value="">any</option>
+            {FORMATS.map((name) => (
+              <option key={name} value={name}>
+                {name.replaceAll('_', ' ')}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <label className="row nowrap small">
+        <input type="checkbox" checked={thread} onChange={(event) => setThread(event.target.checked)} />A
+        thread
+      </label>
+      <div className="row">
+        <Button type="submit" disabled={busy || llm === null || topic.trim() === ''}>
+          {busy ? 'Writing…' : 'Write a draft'}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Draft({ item, onChanged }: { readonly item: Item; onChanged(): Promise<void> }) {
+  const act = useAct();
+  const [editing, setEditing] = useState(false);
+  const cancel = async () => {
+    await act('cancel_draft', { id: item.id }, 'Taken off the list.');
+    await onChanged();
+  };
+  return (
+    <article className="card" aria-label={`Draft ${item.id}`}>
+      <div className="row">
+        <StateBadge state={item.status} />
+        {item.content_type === 'thread' && <Badge>thread of {textsOf(item).length}</Badge>}
+        <span className="muted small">
+          {item.created_by}, <TimeAgo at={item.created_at} />
+          {item.topic && (
+            <>
+              , about <Foreign text={item.topic} />
+            </>
+          )}
+        </span>
+      </div>
+      {textsOf(item).map((text, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a thread are their places
+        <Foreign key={at} block text={text} />
+      ))}
+      {item.error && (
+        <p className="small">
+          <Foreign text={item.error} />
+        </p>
+      )}
+      <div className="row">
+        <Button small onClick={() => setEditing(true)}>
+          Edit or schedule
+        </Button>
+        <Button small tone="danger" onClick={() => void cancel()}>
+          Discard
+        </Button>
+      </div>
+      {editing && (
+        <EditDialog
+          item={item}
+          onClose={() => setEditing(false)}
+          onSaved={async () => {
+            setEditing(false);
+            await onChanged();
+          }}
+        />
+      )}
+    </article>
+  );
+}
