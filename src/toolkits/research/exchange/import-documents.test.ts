@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import yazl from 'yazl';
@@ -176,6 +176,14 @@ describe('an import', () => {
     ).rejects.toThrow(/two\.pdf/);
     expect(project.sources()).toEqual([]);
     expect(existsSync(join(project.path, 'documents', 'one.txt'))).toBe(false);
+  });
+
+  it('does not overwrite a file that lies in the project without belonging to a source', async () => {
+    const project = bench.create('study');
+    writeFileSync(join(project.path, 'documents', 'one.txt'), 'somebody put this here');
+    await importDocuments(project, byAgent('import'), [file('one.txt', 'Hello')]);
+    expect(project.sources()[0]?.mediaPath).toBe('/docs/one (2).txt');
+    expect(readFileSync(join(project.path, 'documents', 'one.txt'), 'utf8')).toBe('somebody put this here');
   });
 
   it('keeps a hostile file name inside the project', async () => {

@@ -1,8 +1,9 @@
 import type { ChangeBy, ProjectStore, ProjectWriter } from '../project/types.ts';
+import { addSourceWithFile } from './add-source.ts';
 import type { Imported, ImportedDocument } from './documents/document.ts';
 import { readDocument } from './documents/read-document.ts';
 import type { SurveyOptions } from './documents/survey.ts';
-import { freeName, safeFileName } from './names.ts';
+import { freeName } from './names.ts';
 import { type ExchangeNote, ExchangeReport, type Working } from './report.ts';
 
 export interface DocumentFile {
@@ -62,24 +63,13 @@ function addDocument(
   if (name !== item.name)
     report.repaired('Gave a source another name, as the project has one of this name', item.name);
   const file = options.withoutFiles ? undefined : item.file;
-  const mediaPath = file ? `/docs/${freeFile(project, name)}` : null;
-  const id = project.addSource({
-    name,
-    text: item.text,
-    mediaPath,
-    ...(file ? { file } : {}),
-    ...(item.memo ? { memo: item.memo } : {}),
-  });
+  const source = { name, text: item.text, ...(item.memo ? { memo: item.memo } : {}) };
+  const id = file ? addSourceWithFile(project, { ...source, file }, 'docs', name) : project.addSource(source);
   for (const { caseName, start, end } of item.cases ?? []) {
     const caseId = cases.get(caseName);
     if (caseId !== undefined && end > start) project.addCaseText({ caseId, sourceId: id, start, end });
   }
   return { id, name };
-}
-
-function freeFile(project: ProjectWriter, name: string): string {
-  const used = new Set(project.sources().map(({ mediaPath }) => mediaPath?.toLowerCase()));
-  return freeName(safeFileName(name), (other) => used.has(`/docs/${other}`.toLowerCase()));
 }
 
 function addCases(project: ProjectWriter, read: readonly Imported[]): Map<string, number> {

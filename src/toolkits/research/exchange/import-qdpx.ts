@@ -13,6 +13,7 @@ export interface ImportQdpxOptions extends Working {
 }
 
 const MOST_MEDIA = 1_000_000_000;
+const LARGEST_TEXT = 100_000_000;
 
 export interface QdpxImported extends RefiImported {
   /** The program that wrote the file. */
@@ -61,6 +62,10 @@ async function readContents(
         report.lost('Left out a file, as recordings and pictures together are too large', path);
         continue;
       }
+    }
+    if (isText.has(path) && opened.sizeOf(path) > LARGEST_TEXT) {
+      report.lost(`Left out a text of more than ${LARGEST_TEXT} bytes`, path);
+      continue;
     }
     const bytes = await opened.read(path, options.signal);
     if (!bytes) continue;

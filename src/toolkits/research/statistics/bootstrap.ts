@@ -17,10 +17,11 @@ export const DEFAULT_BOOTSTRAP: BootstrapOptions = { samples: 1000, level: 0.95,
  * blocks are drawn, never single characters. Null when too few draws give a defined value to speak of an interval.
  */
 export function bootstrapInterval(
-  blocks: readonly Float64Array[],
+  given: readonly Float64Array[],
   statistic: (sum: Float64Array) => number | null,
   options: BootstrapOptions = DEFAULT_BOOTSTRAP,
 ): Interval | null {
+  const blocks = joinNeighbours(given);
   const width = blocks[0]?.length ?? 0;
   if (blocks.length < 2) return null;
   const random = seededRandom(options.seed);
@@ -39,6 +40,21 @@ export function bootstrapInterval(
   values.sort((a, b) => a - b);
   const tail = (1 - options.level) / 2;
   return { low: quantile(values, tail), high: quantile(values, 1 - tail), level: options.level };
+}
+
+const MOST_BLOCKS = 2000;
+
+/** Beyond some number more blocks no longer change the interval, only the time: neighbouring sentences are then drawn together. */
+function joinNeighbours(blocks: readonly Float64Array[]): readonly Float64Array[] {
+  if (blocks.length <= MOST_BLOCKS) return blocks;
+  const size = Math.ceil(blocks.length / MOST_BLOCKS);
+  const joined: Float64Array[] = [];
+  for (const [at, block] of blocks.entries()) {
+    const open = joined.at(-1);
+    if (at % size === 0 || !open) joined.push(Float64Array.from(block));
+    else for (let i = 0; i < block.length; i += 1) open[i] = (open[i] ?? 0) + (block[i] ?? 0);
+  }
+  return joined;
 }
 
 /** Linear interpolation between order statistics (type 7 of Hyndman and Fan). */

@@ -155,6 +155,14 @@ describe('the bootstrap', () => {
     expect(first?.high).toBeCloseTo(p + half, 1);
   });
 
+  it('gives about the same interval when many blocks are drawn in groups', () => {
+    const random = seededRandom(3);
+    const many = Array.from({ length: 9000 }, () => Float64Array.of(random() < 0.3 ? 1 : 0, 1));
+    const interval = bootstrapInterval(many, share);
+    const half = 1.96 * Math.sqrt((0.3 * 0.7) / many.length);
+    expect((interval?.high ?? 0) - (interval?.low ?? 0)).toBeCloseTo(2 * half, 2);
+  });
+
   it('gives no interval from a single block or from draws that have no value', () => {
     expect(bootstrapInterval(blocks.slice(0, 1), share)).toBeNull();
     expect(bootstrapInterval(blocks, () => null)).toBeNull();

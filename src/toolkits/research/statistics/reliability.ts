@@ -66,16 +66,15 @@ export async function reliability(
   for (const source of sources) {
     for (const code of codes) {
       await breathe(undefined, options.signal ? { signal: options.signal } : undefined);
-      const blocks = [...rated]
-        .filter(([key]) => (!code || key.code === code) && (!source || key.source === source))
-        .flatMap(([, value]) => value);
+      const blocks = rated(code, source);
       for (const row of compare(blocks, project.coders, bootstrap)) rows.push({ code, source, ...row });
     }
   }
   return rows;
 }
 
-type Rated = Map<{ code: Code; source: Source }, RatedUnit[][]>;
+/** Null stands for all of them. */
+type Rated = (code: Code | null, source: Source | null) => readonly RatedUnit[][];
 
 function rateAll(
   project: CodedProject,
@@ -89,17 +88,25 @@ function rateAll(
     list.push(coding);
     marks.set(key, list);
   }
-  const rated: Rated = new Map();
+  const blocks = new Map<string, RatedUnit[][]>();
+  const add = (codeId: number | '', sourceId: number | '', rated: RatedUnit[][]) => {
+    const key = `${codeId} ${sourceId}`;
+    const list = blocks.get(key) ?? [];
+    for (const block of rated) list.push(block);
+    blocks.set(key, list);
+  };
   for (const source of project.sources) {
     for (const code of project.codes) {
       const spans = project.coders.map(({ name }) =>
         took(name, source.id) ? (marks.get(`${code.id}\n${source.id}\n${name}`) ?? []) : undefined,
       );
-      if (spans.filter(Boolean).length > 1)
-        rated.set({ code, source }, rateText({ ...source, marks: spans }, unit));
+      if (spans.filter(Boolean).length < 2) continue;
+      const rated = rateText({ ...source, marks: spans }, unit);
+      for (const codeId of [code.id, ''] as const)
+        for (const sourceId of [source.id, ''] as const) add(codeId, sourceId, rated);
     }
   }
-  return rated;
+  return (code, source) => blocks.get(`${code?.id ?? ''} ${source?.id ?? ''}`) ?? [];
 }
 
 function whoCoded(project: CodedProject): (coder: string, sourceId: number) => boolean {

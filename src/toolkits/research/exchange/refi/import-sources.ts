@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
-import { freeName, safeFileName } from '../names.ts';
+import { addSourceWithFile } from '../add-source.ts';
+import { freeName } from '../names.ts';
 import { TRANSCRIPT_LINK } from './conventions.ts';
 import { type ImportContext, joinMemo } from './import-context.ts';
 import { importAreas, importClips } from './import-regions.ts';
@@ -111,16 +112,17 @@ function addSource(
   const name = freeName(wanted, (other) => taken.has(other));
   if (name !== wanted) report.repaired('Gave a source another name, as names must differ', wanted);
   const kind = 'kind' in source ? source.kind : 'text';
-  const mediaPath =
-    file || kind !== 'text' ? `/${FOLDER[kind]}/${freeFile(context, name, kind, path)}` : null;
-  const id = project.addSource({
+  const added = {
     name,
     text,
-    mediaPath,
     memo: joinMemo(source.description, context.notes(source.noteRefs)),
     ...context.stamp(source),
     ...(file ? { file } : {}),
-  });
+  };
+  const hasPlace = file !== undefined || kind !== 'text';
+  const id = hasPlace
+    ? addSourceWithFile(project, added, FOLDER[kind], fileName(name, kind, path))
+    : project.addSource(added);
   context.sources.set(source.guid, id);
   context.added.sources += 1;
   return { id, name };
@@ -128,16 +130,9 @@ function addSource(
 
 const isNew = (context: ImportContext, id: number): boolean => [...context.sources.values()].includes(id);
 
-function freeFile(
-  { project }: ImportContext,
-  name: string,
-  kind: keyof typeof FOLDER,
-  path: string | undefined,
-): string {
+function fileName(name: string, kind: keyof typeof FOLDER, path: string | undefined): string {
   const ending = extname(path ?? '').toLowerCase() || ENDING[kind];
-  const used = new Set(project.sources().map(({ mediaPath }) => mediaPath?.toLowerCase()));
-  const file = safeFileName(name.toLowerCase().endsWith(ending) ? name : `${name}${ending}`);
-  return freeName(file, (other) => used.has(`/${FOLDER[kind]}/${other}`.toLowerCase()));
+  return name.toLowerCase().endsWith(ending) ? name : `${name}${ending}`;
 }
 
 /** Joins recordings to their transcripts where our own link says so. */

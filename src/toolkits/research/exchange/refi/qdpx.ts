@@ -16,6 +16,8 @@ export interface OpenedQdpx {
   close(): void;
 }
 
+const LARGEST_XML = 300_000_000;
+
 export async function openQdpx(
   file: string | Uint8Array,
   report: ExchangeReport,
@@ -24,6 +26,8 @@ export async function openQdpx(
   const archive = await Archive.open(file);
   try {
     const name = projectFile(archive, report);
+    if (archive.size(name) > LARGEST_XML)
+      throw new ToolFault('validation_error', `${name} is larger than ${LARGEST_XML} bytes.`);
     const { text, encoding } = decodeText(await archive.read(name, working.signal));
     if (encoding !== 'utf-8') report.repaired(`Read the project file as ${encoding.toUpperCase()}`, name);
     if (text.startsWith('\ufeff')) report.repaired('Removed a byte order mark', name);
