@@ -128,19 +128,26 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** Ends the server and removes its folder as soon as its input closes, which happens however the test run ends. */
+const WATCH =
+  'folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder"';
+
 function launch(binary: string, data: string, port: number, account: Account): Promise<ChildProcess> {
   const settings = Object.entries(SETTINGS).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-  const child = spawn(binary, ['-D', data, '-p', String(port), ...settings], {
-    ...account,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    cwd: data,
-  });
-  process.once('exit', () => child.kill('SIGQUIT'));
+  const server = [binary, '-D', data, '-p', String(port), ...settings];
+  const [command = '', ...args] =
+    process.platform === 'win32' ? server : ['/bin/sh', '-c', WATCH, 'sh', dirname(data), ...server];
+  const child = spawn(command, args, { ...account, stdio: ['pipe', 'ignore', 'pipe'], cwd: dirname(data) });
   return new Promise((resolve, reject) => {
     let said = '';
     child.stderr?.on('data', (chunk: Buffer) => {
       if (said.length < 10_000) said += chunk.toString();
       if (said.includes('ready to accept connections')) resolve(child);
+      else if (said.includes('FATAL')) {
+        // Not by closing its input: the folder is still needed for another attempt.
+        child.kill('SIGKILL');
+        reject(new Error(`PostgreSQL did not start: ${said}`));
+      }
     });
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`PostgreSQL ended with code ${code}: ${said}`)));
@@ -150,7 +157,8 @@ function launch(binary: string, data: string, port: number, account: Account): P
 async function stop(child: ChildProcess, folder: string): Promise<void> {
   if (child.exitCode === null) {
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGQUIT');
+    child.stdin?.end();
+    if (process.platform === 'win32') child.kill();
     await ended;
   }
   rmSync(folder, { recursive: true, force: true });
