@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { performance } from 'node:perf_hooks';
+import { buildChild, freshHome, latencies, median, memoryOf, openStdio, startHttp, throughput } from './measure.ts';
+import type { Row } from './table.ts';
+
+const ROUNDS = 5;
+const CALLS = 400;
+const MODERN = '2026-07-28';
+
+/** Bare and ours take turns in one run, so that whatever else the machine does meets both. */
+export async function kernelRows(): Promise<Row[]> {
+  const bareScript = await buildChild('bare-server', false);
+  const ourScript = await buildChild('governed-server', true);
+  const bare = await openStdio([bareScript, '112']);
+  const ours = await openStdio([ourScript, '112']);
+  const call = (peer: typeof bare, name: string) => () => peer.client.callTool({ name, arguments: { text: 'hello' } });
+  const runs = { bareRead: [] as number[], ourRead: [] as number[], ourChange: [] as number[], bareFlow: [] as number[], ourFlow: [] as number[] };
+  for (const warm of [call(bare, 'echo'), call(ours, 'echo'), call(ours, 'note')]) await latencies(warm, 150);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    runs.bareRead.push(median(await latencies(call(bare, 'echo'), CALLS)));
+    runs.ourRead.push(median(await latencies(call(ours, 'echo'), CALLS)));
+    runs.ourChange.push(median(await latencies(call(ours, 'note'), CALLS)));
+    runs.bareFlow.push(await throughput(call(bare, 'echo'), 32, 2000));
+    runs.ourFlow.push(await throughput(call(ours, 'echo'), 32, 2000));
+  }
+  await sleep(1500);
+  const memory = { bare: memoryOf(bare.pid), ours: memoryOf(ours.pid) };
+  await bare.close();
+  await ours.close();
+  const read = median(runs.bareRead);
+  return [
+    { what: 'governed read over stdio, p50', bare: `${read.toFixed(2)} ms`, ours: `${median(runs.ourRead).toFixed(2)} ms`, ratio: median(runs.ourRead) / read, budget: 1.5, better: 'lower' },
+    { what: 'governed change over stdio, p50', bare: `${read.toFixed(2)} ms`, ours: `${median(runs.ourChange).toFixed(2)} ms`, ratio: median(runs.ourChange) / read, budget: 3, better: 'lower' },
+    { what: 'throughput, 32 in flight', bare: `${Math.round(median(runs.bareFlow))}/s`, ours: `${Math.round(median(runs.ourFlow))}/s`, ratio: median(runs.ourFlow) / median(runs.bareFlow), budget: 0.5, better: 'higher' },
+    { what: 'idle memory', bare: `${memory.bare.toFixed(0)} MB`, ours: `${memory.ours.toFixed(0)} MB`, ratio: memory.ours / memory.bare, budget: 1.5, better: 'lower' },
+    await httpRow(ourScript),
+    await coldRow(bareScript),
+  ];
+}
+
+async function httpRow(ourScript: string): Promise<Row> {
+  const bare = await startHttp([await buildChild('bare-http-server', false)]);
+  const ours = await startHttp([ourScript, '112', 'http']);
+  const times = { bare: [] as number[], ours: [] as number[] };
+  for (const { url } of [bare, ours]) await latencies(() => post(url), 100);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    times.bare.push(median(await latencies(() => post(bare.url), CALLS)));
+    times.ours.push(median(await latencies(() => post(ours.url), CALLS)));
+  }
+  bare.child.kill();
+  ours.child.kill();
+  const [base, mine] = [median(times.bare), median(times.ours)];
+  return { what: 'governed read over HTTP, p50', bare: `${base.toFixed(2)} ms`, ours: `${mine.toFixed(2)} ms`, ratio: mine / base, budget: 1.5, better: 'lower' };
+}
+
+async function post(url: string): Promise<void> {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': MODERN,
+    'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': MODERN,
+      'mcp-method': 'tools/call',
+      'mcp-name': 'echo',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' }, _meta: meta } }),
+  });
+  const text = await response.text();
+  if (!response.ok || !text.includes('hello')) throw new Error(`Unexpected answer: ${text.slice(0, 200)}`);
+}
+
+async function coldRow(bareScript: string): Promise<Row> {
+  const home = freshHome();
+  const start = async (args: readonly string[]): Promise<number> => {
+    const started = performance.now();
+    const peer = await openStdio(args, home);
+    const { tools } = await peer.client.listTools();
+    const taken = performance.now() - started;
+    await peer.close();
+    if (tools.length !== 112) throw new Error(`Expected 112 tools, got ${tools.length}.`);
+    return taken;
+  };
+  const ours = ['dist/main.js', 'mcp', 'serve', '--toolkits', 'x'];
+  // The first start creates the store, once in the life of an installation.
+  await start(ours);
+  const times = { bare: [] as number[], ours: [] as number[] };
+  for (let round = 0; round < 7; round += 1) {
+    times.bare.push(await start([bareScript, '112']));
+    times.ours.push(await start(ours));
+  }
+  const [base, mine] = [median(times.bare), median(times.ours)];
+  return { what: 'cold start to answered tools/list, 112 tools', bare: `${base.toFixed(0)} ms`, ours: `${mine.toFixed(0)} ms`, ratio: mine / base, budget: 1.3, better: 'lower' };
+}
