@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { ToolFault } from '../contract/faults.ts';
+import { PolicyError } from '../kernel/policy/index.ts';
 import { addActivityRoutes } from './api/activity.ts';
 import { addEventRoutes } from './api/events.ts';
 import { addGovernanceRoutes } from './api/governance.ts';
@@ -24,6 +25,8 @@ export function createWebApp(ports: WebPorts): Hono {
         status,
       );
     }
+    if (error instanceof PolicyError)
+      return context.json({ error: error.message, code: 'validation_error', detail: null }, 400);
     ports.log.error('A request of the web app failed', { path: context.req.path, error });
     return context.json({ error: 'The server failed; details are in its log.', code: 'internal' }, 500);
   });

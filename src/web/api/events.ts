@@ -6,15 +6,27 @@ import type { WebEnv } from '../sign-in.ts';
 
 const POLL_MS = 250;
 const PRESENCE_EVERY = 12;
+/** Calls are many: pages hear at most once a second that there are new ones. */
+const CALLS_EVERY = 4;
 
 /** What happens, as it happens: through the store, because the acting process is usually another one. */
-export function addEventRoutes(api: Hono<WebEnv>, { kernel, log }: WebPorts): void {
+export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database }: WebPorts): void {
+  const logEnd = async (): Promise<number> => {
+    const last = await database.db
+      .selectFrom('audit_log')
+      .select('seq')
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return last?.seq ?? -1;
+  };
   api.get('/events', (context) =>
     streamSSE(
       context,
       async (stream) => {
         let seen = Number(context.req.header('last-event-id')) || (await kernel.events.latestId());
         let listener: string | undefined;
+        let logged = await logEnd();
         let open = true;
         stream.onAbort(() => {
           open = false;
@@ -33,6 +45,11 @@ export function addEventRoutes(api: Hono<WebEnv>, { kernel, log }: WebPorts): vo
                 data: JSON.stringify(event.data),
                 id: String(event.id),
               });
+            }
+            if (turn % CALLS_EVERY === 0) {
+              const end = await logEnd();
+              if (end !== logged) await stream.writeSSE({ event: 'calls', data: '{}' });
+              logged = end;
             }
             await sleep(POLL_MS);
           }

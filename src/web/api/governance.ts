@@ -6,7 +6,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import { policyRule, TEMPLATE_NAMES } from '../../contract/policy.ts';
 import { type Principal, principalName } from '../../contract/principal.ts';
 import { AgentNameError } from '../../kernel/agents.ts';
-import { previewRule } from '../../kernel/policy/preview.ts';
+import { previewRule, TEMPLATES } from '../../kernel/policy/index.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
 import { readJson } from './body.ts';
@@ -63,6 +63,11 @@ export function addGovernanceRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       status: await ports.ports.policy.status(),
       limits: await ports.ports.policy.limits(),
       overrides: await ports.overrides(),
+      templates: Object.values(TEMPLATES).map(({ name, doc, rules }) => ({
+        name,
+        doc,
+        rules: rules.map(({ label, id }) => label ?? id),
+      })),
     }),
   );
   api.get('/policy/matrix', (context) => {
