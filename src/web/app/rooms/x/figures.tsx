@@ -85,14 +85,16 @@ export function Figures() {
       </dl>
       <div className="trends">
         <Trend
+          days={days}
           title="Followers"
           points={analytics.data?.followers.map(({ at, followers }) => ({
             at: seconds(at),
             value: followers,
           }))}
         />
-        <Trend title="Posts and replies a day" bars points={posts} />
+        <Trend days={days} title="Posts and replies a day" bars points={posts} />
         <Trend
+          days={days}
           title="Cost of the X API a day, US dollars"
           bars
           points={usage.data?.x.daily.map(({ day, cost_usd }) => ({ at: seconds(day), value: cost_usd }))}

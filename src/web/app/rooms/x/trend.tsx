@@ -11,12 +11,15 @@ interface Props {
   readonly title: string;
   readonly points: readonly Point[] | undefined;
   readonly bars?: boolean;
+  /** How far back the chart reaches. */
+  readonly days: number;
 }
 
 const HEIGHT = 160;
+const DAY = 86_400;
 
 /** A small chart; the numbers stand below it for those who do not see it. */
-export function Trend({ title, points, bars = false }: Props) {
+export function Trend({ title, points, days, bars = false }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const enough = points !== undefined && points.length > (bars ? 0 : 1);
   useEffect(() => {
@@ -37,7 +40,10 @@ export function Trend({ title, points, bars = false }: Props) {
           height: HEIGHT,
           legend: { show: false },
           cursor: { y: false },
-          scales: { y: { range: (_, low, high) => (bars ? [0, high || 1] : [low - 1, high + 1]) } },
+          scales: {
+            x: { range: () => [Date.now() / 1000 - days * DAY, Date.now() / 1000 + DAY / 2] },
+            y: { range: (_, low, high) => (bars ? [0, high || 1] : [low - 1, high + 1]) },
+          },
           axes: [axis, { ...axis, size: 56 }],
           series: [
             {},
@@ -61,7 +67,7 @@ export function Trend({ title, points, bars = false }: Props) {
       watcher.disconnect();
       plot?.destroy();
     };
-  }, [points, enough, bars, title]);
+  }, [points, enough, bars, title, days]);
   return (
     <section className="card" aria-label={title}>
       <h3>{title}</h3>

@@ -1,0 +1,47 @@
+import { Link } from 'wouter';
+import { Empty } from '../../components/empty.tsx';
+import { Foreign } from '../../components/foreign.tsx';
+import { ErrorNotice } from '../../components/notice.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { useView } from '../room-data.ts';
+import type { Run } from './types.ts';
+
+/** What agents set out to do, each with its calls and its bundle. */
+export function Runs({ repo }: { readonly repo: string }) {
+  const query = useView<{ runs: readonly Run[] }>('dev', 'runs', { repo, limit: 100 }, { everyMs: 10_000 });
+  return (
+    <>
+      <ErrorNotice error={query.error} />
+      {query.data?.runs.length === 0 && (
+        <Empty title="No run was started yet.">
+          <p>An agent starts one with runs_create; all it does on the repository belongs to a run.</p>
+        </Empty>
+      )}
+      <ul className="plain-list stack">
+        {query.data?.runs.map((run) => (
+          <li key={run.run_id} className="card">
+            <Foreign block text={run.purpose} />
+            <p className="muted small">
+              {run.created_by}, <TimeAgo at={run.created_at} />
+              {run.head_branch && (
+                <>
+                  , branch <code>{run.head_branch}</code>
+                </>
+              )}
+            </p>
+            <div className="row small">
+              <code>{run.run_id}</code>
+              <Link href={`/activity?run=${encodeURIComponent(run.run_id)}`}>Its calls</Link>
+              <a
+                href={`/api/runs/${encodeURIComponent(run.run_id)}/export`}
+                download={`run-${run.run_id}.json`}
+              >
+                Download the bundle
+              </a>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
