@@ -4,7 +4,7 @@ import { Foreign } from '../../components/foreign.tsx';
 import { ErrorNotice, Notice } from '../../components/notice.tsx';
 import { useAct, useView } from '../room-data.ts';
 import { ByLine } from './by-line.tsx';
-import { PullState } from './pulls.tsx';
+import { PullState } from './pull-state.tsx';
 import { type Comment, isLocal, type Pull, type PullFile } from './types.ts';
 
 const PatchView = lazy(() => import('./patch-view.tsx'));

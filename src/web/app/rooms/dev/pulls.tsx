@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { Badge } from '../../components/badge.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Foreign } from '../../components/foreign.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { useView } from '../room-data.ts';
 import { PullDetail } from './pull-detail.tsx';
+import { PullState } from './pull-state.tsx';
 import { type Shown, StateFilter } from './state-filter.tsx';
 import type { Pull } from './types.ts';
 
@@ -64,9 +64,4 @@ export function Pulls({ repo, chosen, onChoose }: Props) {
       </div>
     </>
   );
-}
-
-export function PullState({ pull }: { readonly pull: Pull }) {
-  if (pull.merged) return <Badge tone="info">merged</Badge>;
-  return <Badge tone={pull.state === 'open' ? 'good' : 'neutral'}>{pull.state}</Badge>;
 }
