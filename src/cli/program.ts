@@ -4,6 +4,7 @@ import { PROFILES } from '../contract/profile.ts';
 import { VERSION } from '../lib/version.ts';
 import { CliError, type GlobalOptions } from './context.ts';
 import { complain, print } from './output.ts';
+import { addToolkitCommands } from './toolkit-commands.ts';
 
 /** Reads the command line and runs one command. Each is loaded only when it is called. */
 export async function runCli(argv: readonly string[]): Promise<void> {
@@ -38,6 +39,7 @@ export function createProgram(): Command {
   addGoverning(program);
   addRecord(program);
   addAssistant(program);
+  addToolkitCommands(program);
   return program;
 }
 

@@ -33,3 +33,12 @@ export function since(text: string, now: Date): Date {
   const unit = { m: 60_000, h: 3_600_000, d: 86_400_000, '': 86_400_000 }[match[2] as 'm' | 'h' | 'd' | ''];
   return new Date(now.getTime() - Number(match[1]) * unit);
 }
+
+/** How many rows at most, as a person typed it. */
+export function limitOf(text: string | undefined, most = 500): number | undefined {
+  if (text === undefined) return undefined;
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > most)
+    throw new CliError(`"${text}" is not a number from 1 to ${most}.`, 2);
+  return limit;
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import type { CallDetail, CallRecord } from '../../contract/ports.ts';
+import { CliError, type GlobalOptions, withApp } from '../context.ts';
+import { print, printJson, table } from '../output.ts';
+import { oneLine, plainText } from '../plain-text.ts';
+import { limitOf } from '../text.ts';
+import { minute } from './dev-runs.ts';
+
+interface QaReport {
+  readonly tool: string;
+  readonly status: string;
+  readonly command: string;
+  readonly phase: string;
+  readonly exit_code: number;
+  readonly duration_ms: number;
+  readonly commit: string;
+  readonly tree: string;
+  readonly sandbox: string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Found {
+  readonly call: CallRecord;
+  readonly summary: string;
+  readonly status: string;
+  readonly reportId: string | undefined;
+}
+
+/** What tests and linters said, newest first. */
+export function listReports(global: GlobalOptions, options: { run?: string; limit?: string }): Promise<void> {
+  return withApp(global, async (app) => {
+    const limit = limitOf(options.limit) ?? 20;
+    const both = await Promise.all(
+      ['qa_test', 'qa_lint'].map((tool) => app.kernel.telemetry.calls({ tool, runId: options.run, limit })),
+    );
+    const calls = both
+      .flat()
+      .sort((a, b) => b.at.getTime() - a.at.getTime())
+      .slice(0, limit);
+    const found = (await Promise.all(calls.map(({ callId }) => app.kernel.telemetry.call(callId)))).flatMap(
+      (call) => (call ? [reportOf(call)] : []),
+    );
+    if (global.json)
+      return printJson(
+        found.map(({ call, status, summary, reportId }) => ({
+          call_id: call.callId,
+          run_id: call.runId ?? null,
+          tool: call.tool,
+          at: call.at.toISOString(),
+          status,
+          summary,
+          report_artifact_id: reportId ?? null,
+        })),
+      );
+    if (found.length === 0) return print('No reports yet. Agents make them with qa_test and qa_lint.');
+    print(
+      table(
+        ['AT', 'TOOL', 'STATUS', 'SUMMARY', 'RUN', 'CALL'],
+        found.map(({ call, status, summary }) => [
+          minute(call.at.toISOString()),
+          call.tool,
+          status,
+          oneLine(summary, 50),
+          call.runId ?? '',
+          call.callId,
+        ]),
+      ),
+    );
+    print('\nRead one: countersign dev report CALL');
+  });
+}
+
+/** One report with what the command wrote. */
+export function showReport(global: GlobalOptions, callId: string): Promise<void> {
+  return withApp(global, async (app) => {
+    const call = await app.kernel.telemetry.call(callId);
+    if (!call || (call.tool !== 'qa_test' && call.tool !== 'qa_lint'))
+      throw new CliError(`There is no report of call ${callId}; \`countersign dev reports\` lists them.`);
+    const found = reportOf(call);
+    const bytes = found.reportId ? await app.kernel.artifacts.read(found.reportId) : undefined;
+    if (!bytes)
+      throw new CliError(`The report of ${callId} was not kept (${found.status}: ${found.summary}).`);
+    const report = JSON.parse(new TextDecoder().decode(bytes)) as QaReport;
+    if (global.json) return printJson(report);
+    print(`${report.tool}: ${report.status} (exit code ${report.exit_code}, ${report.duration_ms} ms)`);
+    print(`Command  ${plainText(report.command)}${report.phase === 'setup' ? ' (setup)' : ''}`);
+    print(`Commit   ${report.commit}`);
+    print(`Tree     ${report.tree}`);
+    print(`Sandbox  ${report.sandbox}`);
+    if (report.stdout) print(`\n${plainText(report.stdout.trimEnd())}`);
+    if (report.stderr) print(`\nstderr\n${plainText(report.stderr.trimEnd())}`);
+  });
+}
+
+const kept = z.object({
+  data: z.object({ status: z.string(), summary: z.string() }).optional(),
+  notes: z.object({ qa_artifacts: z.object({ report_artifact_id: z.string() }).optional() }).optional(),
+  message: z.string().optional(),
+});
+
+/** A call that was refused or erased has no report; its own status stands for it. */
+function reportOf(call: CallDetail): Found {
+  const result = kept.safeParse(call.result).data;
+  return {
+    call,
+    status: result?.data?.status ?? call.status,
+    summary: result?.data?.summary ?? result?.message ?? '',
+    reportId: result?.notes?.qa_artifacts?.report_artifact_id,
+  };
+}

@@ -1,0 +1,75 @@
+import { look } from '../act.ts';
+import { type GlobalOptions, withApp } from '../context.ts';
+import { print, printJson, table } from '../output.ts';
+import { limitOf } from '../text.ts';
+
+interface Run {
+  readonly run_id: string;
+  readonly repo: string;
+  readonly created_at: string;
+  readonly head_branch: string | null;
+  readonly head_commit: string | null;
+}
+
+export function listRuns(global: GlobalOptions, options: { repo?: string; limit?: string }): Promise<void> {
+  return withApp(global, async (app) => {
+    const { runs } = await look<{ runs: Run[] }>(app, 'dev', 'runs', {
+      repo: options.repo,
+      limit: limitOf(options.limit),
+    });
+    if (global.json) return printJson(runs);
+    if (runs.length === 0) return print('No runs yet. An agent starts one with runs_create.');
+    print(
+      table(
+        ['RUN', 'REPOSITORY', 'STARTED', 'BRANCH'],
+        runs.map((run) => [run.run_id, run.repo, minute(run.created_at), run.head_branch ?? '']),
+      ),
+    );
+  });
+}
+
+/** One run with every call made in it, refusals included. */
+export function showRun(global: GlobalOptions, id: string): Promise<void> {
+  return withApp(global, async (app) => {
+    const run = await look<Run>(app, 'dev', 'run', { run_id: id });
+    const calls = [...(await app.kernel.telemetry.calls({ runId: id, limit: 500 }))].reverse();
+    if (global.json) return printJson({ ...run, calls });
+    print(`Run         ${run.run_id}`);
+    print(`Repository  ${run.repo}`);
+    print(`Started     ${run.created_at}`);
+    print(
+      `Branch      ${run.head_branch ? `${run.head_branch} at ${run.head_commit?.slice(0, 12)}` : 'none yet'}`,
+    );
+    print('');
+    print(
+      calls.length === 0
+        ? 'No calls yet.'
+        : table(
+            ['AT', 'TOOL', 'BY', 'STATUS', 'APPROVAL', 'CALL'],
+            calls.map((call) => [
+              minute(call.at.toISOString()),
+              call.tool,
+              call.principal,
+              call.code ? `${call.status} (${call.code})` : call.status,
+              call.approvalId === undefined ? '' : String(call.approvalId),
+              call.callId,
+            ]),
+          ),
+    );
+    print(`\nEvidence of all of it: countersign audit export --run ${run.run_id} -o FILE`);
+  });
+}
+
+export function listRepos(global: GlobalOptions): Promise<void> {
+  return withApp(global, async (app) => {
+    const { repos } = await look<{ repos: string[] }>(app, 'dev', 'repos');
+    if (global.json) return printJson(repos);
+    if (repos.length === 0)
+      return print(
+        `No repositories. Run this in a clone, or register one in ${app.config.path}:\n\n[dev.repos.NAME]\npath = "/path/to/clone"`,
+      );
+    for (const name of repos) print(name);
+  });
+}
+
+export const minute = (iso: string): string => iso.slice(0, 16).replace('T', ' ');

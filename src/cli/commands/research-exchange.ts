@@ -1,0 +1,177 @@
+import { existsSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import type { App } from '../../app.ts';
+import { principalName } from '../../contract/principal.ts';
+import type { ExchangeNote } from '../../toolkits/research/exchange/report.ts';
+import type { ResearchServices } from '../../toolkits/research/services.ts';
+import { type ActOptions, act, tellAct } from '../act.ts';
+import { CliError, type GlobalOptions, withApp } from '../context.ts';
+import { print, printJson } from '../output.ts';
+import { oneLine, plainText } from '../plain-text.ts';
+import { startProgress } from '../progress.ts';
+
+interface Imported {
+  readonly sources: readonly { readonly id: number; readonly name: string }[];
+  readonly source_count: number;
+  readonly code_count: number;
+  readonly notes: readonly ExchangeNote[];
+}
+
+const IMPORTED = ['.txt', '.md', '.docx', '.pdf', '.srt', '.vtt', '.csv', '.qdpx', '.qdc'];
+
+/** Documents, a REFI-QDA project or a codebook, as one change that can be undone. */
+export function importFiles(
+  global: GlobalOptions,
+  files: readonly string[],
+  options: ActOptions,
+): Promise<void> {
+  return withApp(global, async (app) => {
+    for (const file of files) {
+      if (!IMPORTED.includes(extname(file).toLowerCase()))
+        throw new CliError(`${file} cannot be imported; known are ${IMPORTED.join(', ')}.`, 2);
+      if (!existsSync(file)) throw new CliError(`There is no file ${file}.`);
+    }
+    const acted = await act(app, 'import_files', { paths: files.map((file) => resolve(file)) }, options);
+    tellAct<Imported>(global, acted, (data) =>
+      [
+        `Imported ${count(data.source_count, 'source')}${data.code_count > 0 ? ` and ${count(data.code_count, 'code')}` : ''}.`,
+        ...data.sources.slice(0, SHOWN).map(({ id, name }) => `  ${id}  ${oneLine(name)}`),
+        ...(data.sources.length > SHOWN ? [`  … and ${data.sources.length - SHOWN} more`] : []),
+        ...data.notes.map(noteLine),
+        'To take it back: countersign research undo',
+      ].join('\n'),
+    );
+  });
+}
+
+const SHOWN = 10;
+
+export const EXPORT_FORMATS = ['qdpx', 'qdc', 'csv', 'xlsx', 'html', 'md'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+export const EXPORT_CONTENTS = ['segments', 'codebook'] as const;
+type Content = (typeof EXPORT_CONTENTS)[number];
+
+export interface ExportOptions {
+  readonly format?: string;
+  readonly content?: string;
+  readonly privateMemos?: boolean;
+  /** `--no-media`. */
+  readonly media?: boolean;
+  readonly force?: boolean;
+}
+
+/** Writes the project, its codebook or its coded segments to a file, and says what the format could not hold. */
+export function exportProject(
+  global: GlobalOptions,
+  file: string | undefined,
+  options: ExportOptions,
+): Promise<void> {
+  return withApp(global, async (app) => {
+    const format = formatOf(file, options.format);
+    const { services } = await app.inventory.load('research');
+    const { projects } = (await services()) as ResearchServices;
+    const project = await projects.current();
+    const path = resolve(
+      file ?? `${project.store.info().name.replace(/\.qda$/, '')}${suffix(format, options)}`,
+    );
+    if (existsSync(path) && !options.force)
+      throw new CliError(`${path} is there already; --force replaces it, or name another file.`);
+    const notes = await write(app, project.store, path, format, options);
+    await app.kernel.note({
+      kind: 'read',
+      toolkit: 'research',
+      effect: 'read',
+      principal: principalName(app.person),
+      transport: 'cli',
+      status: 'ok',
+      extra: {
+        research_export: {
+          project: project.id,
+          format,
+          content: contentsOf(format, options).join(','),
+          private_memos: options.privateMemos === true,
+        },
+      },
+    });
+    if (global.json) return printJson({ path, format, notes });
+    print(`Wrote ${path}`);
+    for (const note of notes) print(plainText(noteLine(note)));
+    if (options.privateMemos) print('It holds the private part of memos: keep it to yourself.');
+  });
+}
+
+type Reader = Awaited<ReturnType<ResearchServices['projects']['current']>>['store'];
+
+async function write(
+  app: App,
+  reader: Reader,
+  path: string,
+  format: ExportFormat,
+  options: ExportOptions,
+): Promise<readonly ExchangeNote[]> {
+  const { privateMemos } = options;
+  const cancel = new AbortController();
+  const stop = (): void => cancel.abort();
+  process.once('SIGINT', stop);
+  const progress = startProgress();
+  try {
+    if (format === 'qdpx') {
+      const { exportQdpx } = await import('../../toolkits/research/exchange/export-qdpx.ts');
+      const { notes } = await exportQdpx(reader, path, {
+        privateMemos,
+        withoutMedia: options.media === false,
+        now: app.now(),
+        signal: cancel.signal,
+        progress: progress.show,
+      });
+      return notes;
+    }
+    const { writeFileWhole } = await import('../../toolkits/research/exchange/write-file.ts');
+    if (format === 'qdc') {
+      const { exportCodebook } = await import('../../toolkits/research/exchange/codebook.ts');
+      const { xml, notes } = exportCodebook(reader, { privateMemos });
+      await writeFileWhole(path, xml, cancel.signal);
+      return notes;
+    }
+    const { renderTables, TABLE_CONTENTS } = await import(
+      '../../toolkits/research/exchange/export-tables.ts'
+    );
+    const tables = contentsOf(format, options).map((content) =>
+      TABLE_CONTENTS[content](reader, { privateMemos }),
+    );
+    const body = await renderTables(tables, format === 'md' ? 'markdown' : format, reader.info().name);
+    await writeFileWhole(path, body, cancel.signal);
+    return [];
+  } finally {
+    progress.end();
+    process.off('SIGINT', stop);
+  }
+}
+
+function formatOf(file: string | undefined, given: string | undefined): ExportFormat {
+  const named = given ?? (file ? extname(file).slice(1).toLowerCase() : '');
+  const format = EXPORT_FORMATS.find((known) => known === named);
+  if (format) return format;
+  throw new CliError(
+    `Say the format: --format ${EXPORT_FORMATS.join('|')}, or a file name that ends in one.`,
+    2,
+  );
+}
+
+/** A CSV file has room for one table, the others for all. */
+function contentsOf(format: ExportFormat, { content }: ExportOptions): readonly Content[] {
+  if (format === 'qdpx' || format === 'qdc') return [];
+  const named = EXPORT_CONTENTS.find((known) => known === content);
+  if (named) return [named];
+  return format === 'csv' ? ['segments'] : ['codebook', 'segments'];
+}
+
+function suffix(format: ExportFormat, options: ExportOptions): string {
+  const contents = contentsOf(format, options);
+  return contents.length === 1 ? `-${contents[0]}.${format}` : `.${format}`;
+}
+
+const noteLine = ({ kind, what, count: times, where }: ExchangeNote): string =>
+  `  ${kind === 'lost' ? 'Lost' : 'Repaired'}: ${what}${times > 1 ? ` (${times} times)` : ''}${where.length > 0 ? `: ${where.join(', ')}` : ''}`;
+
+const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;

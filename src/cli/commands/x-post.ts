@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { App } from '../../app.ts';
+import { type ActOptions, act, tellAct } from '../act.ts';
+import { CliError, type GlobalOptions, withApp } from '../context.ts';
+
+export interface PostOptions extends ActOptions {
+  readonly media?: readonly string[];
+  readonly dryRun?: boolean;
+}
+
+interface Posted {
+  readonly id: string;
+  readonly text: string;
+}
+
+interface Preview {
+  readonly tweets: readonly { readonly text: string; readonly length: number; readonly remaining: number }[];
+  readonly limits: readonly { readonly action: string; readonly used: number; readonly max: number }[];
+  readonly policy: {
+    readonly approval_mode: boolean;
+    readonly blocked: boolean;
+    readonly listed_for_approval: boolean;
+    readonly dry_run_mutations: boolean;
+  };
+}
+
+/** Posts as the person, under the same limits and policy as any agent. */
+export function post(global: GlobalOptions, text: string, options: PostOptions): Promise<void> {
+  return withApp(global, async (app) => {
+    const wanted = { text: textOf(text) };
+    if (options.dryRun) {
+      const tried = await act(app, 'x_post_tweet_dry_run', wanted);
+      return tellAct<Preview>(global, tried, preview);
+    }
+    const media = await upload(app, global, options);
+    if (media === undefined) return;
+    const acted = await act(app, 'x_post_tweet', { ...wanted, ...media }, options);
+    tellAct<Posted>(global, acted, ({ id }) => `Posted: https://x.com/i/status/${id}`);
+  });
+}
+
+export function reply(global: GlobalOptions, id: string, text: string, options: PostOptions): Promise<void> {
+  return withApp(global, async (app) => {
+    const media = await upload(app, global, options);
+    if (media === undefined) return;
+    const args = { in_reply_to_id: postIdOf(id), text: textOf(text), ...media };
+    const acted = await act(app, 'x_reply_to_tweet', args, options);
+    tellAct<Posted>(global, acted, (data) => `Replied: https://x.com/i/status/${data.id}`);
+  });
+}
+
+export function thread(global: GlobalOptions, parts: readonly string[], options: PostOptions): Promise<void> {
+  return withApp(global, async (app) => {
+    const tweets = parts.length === 1 && parts[0] === '-' ? partsOf(textOf('-')) : [...parts];
+    if (tweets.length < 2)
+      throw new CliError('A thread has two parts or more: countersign x thread "One" "Two".', 2);
+    if (options.dryRun)
+      return tellAct<Preview>(global, await act(app, 'x_post_thread_dry_run', { tweets }), preview);
+    const acted = await act(app, 'x_post_thread', { tweets }, options);
+    tellAct<{ root_tweet_id: string; tweet_count: number }>(
+      global,
+      acted,
+      (data) => `Posted ${data.tweet_count} parts: https://x.com/i/status/${data.root_tweet_id}`,
+    );
+  });
+}
+
+/** `-` takes the text from standard input, for texts that a shell would mangle. */
+export function textOf(text: string): string {
+  const given = text === '-' ? readFileSync(0, 'utf8').replace(/\n$/, '') : text;
+  if (given.trim() === '') throw new CliError('The text is empty.', 2);
+  return given;
+}
+
+/** A post's number, also out of its address. */
+export function postIdOf(text: string): string {
+  const id = /^(?:https?:\/\/(?:www\.)?(?:x|twitter)\.com\/[^/]+\/status\/)?(\d{1,19})(?:[/?#].*)?$/.exec(
+    text,
+  )?.[1];
+  if (!id) throw new CliError(`"${text}" is neither the number nor the address of a post.`, 2);
+  return id;
+}
+
+const partsOf = (text: string): string[] =>
+  text
+    .split(/^\s*-{3,}\s*$/mu)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+function preview({ tweets, limits, policy }: Preview): string {
+  const lines = tweets.map(
+    ({ text, length, remaining }) => `${length} characters (${remaining} left): ${text}`,
+  );
+  const used = limits.map(({ action, used: count, max }) => `${action} ${count} of ${max}`).join(', ');
+  const verdict = policy.blocked
+    ? 'Policy blocks it.'
+    : policy.dry_run_mutations
+      ? 'Policy would only dry-run it (mcp_policy.dry_run_mutations).'
+      : policy.approval_mode || policy.listed_for_approval
+        ? 'It would wait for approval.'
+        : '';
+  return [...lines, `Limits: ${used}.${verdict && ` ${verdict}`}`, 'Nothing was posted.'].join('\n');
+}
+
+/** Undefined when a file was not uploaded: then nothing is posted, and the person was told why. */
+async function upload(
+  app: App,
+  global: GlobalOptions,
+  { media = [], approve }: PostOptions,
+): Promise<{ media_ids?: string[] } | undefined> {
+  const ids: string[] = [];
+  for (const file of media) {
+    const acted = await act(app, 'x_upload_media', { file_path: resolve(file) }, { approve });
+    if (acted.outcome.status !== 'ok') {
+      tellAct(global, acted, () => '');
+      return undefined;
+    }
+    ids.push((acted.outcome.data as { media_id: string }).media_id);
+  }
+  return ids.length > 0 ? { media_ids: ids } : {};
+}
