@@ -1,3 +1,168 @@
+import { useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import { Empty } from '../components/empty.tsx';
+import { ErrorNotice } from '../components/notice.tsx';
+import { Page } from '../components/page.tsx';
+import { Table } from '../components/table.tsx';
+import { TimeAgo } from '../components/time-ago.tsx';
+import { useQuery } from '../lib/api.ts';
+import { useSession } from '../lib/session.ts';
+import { Chart } from './chart.tsx';
+import type { InsightsData } from './types.ts';
+import { XInsights } from './x-insights.tsx';
+import '../styles/insights.css';
+
+const SPANS = [
+  [1, 'Day'],
+  [7, 'Week'],
+  [30, '30 days'],
+  [90, '90 days'],
+] as const;
+const EVERY_MS = 30_000;
+
+export const timeOf = (bucket: string): number =>
+  Date.parse(bucket.length === 13 ? `${bucket}:00:00Z` : `${bucket}T00:00:00Z`);
+
+/** Calls, errors, latency and approvals over time. */
 export default function InsightsPage() {
-  return <h1>Insights</h1>;
+  const [days, setDays] = useState<number>(7);
+  const { session } = useSession();
+  const { data, error } = useQuery<InsightsData>(`/insights?days=${days}`, { everyMs: EVERY_MS });
+  return (
+    <Page
+      title="Insights"
+      wide
+      actions={
+        <fieldset className="segments">
+          <legend className="sr-only">Time</legend>
+          {SPANS.map(([value, label]) => (
+            <label key={value} className={value === days ? 'segment segment-on' : 'segment'}>
+              <input
+                type="radio"
+                name="days"
+                className="sr-only"
+                checked={value === days}
+                onChange={() => setDays(value)}
+              />
+              {label}
+            </label>
+          ))}
+        </fieldset>
+      }
+    >
+      <ErrorNotice error={error} />
+      {data && data.series.length === 0 ? (
+        <Empty title="No calls in this time">
+          <p>
+            As soon as an agent calls a tool, its numbers appear here.{' '}
+            <Link href="/start">Connect an agent</Link>
+          </p>
+        </Empty>
+      ) : null}
+      {data && data.series.length > 0 ? <Overview data={data} /> : null}
+      {session.toolkits.includes('x') ? <XInsights days={days} /> : null}
+    </Page>
+  );
+}
+
+function Overview({ data }: { readonly data: InsightsData }) {
+  const at = useMemo(() => data.series.map((row) => timeOf(row.at)), [data]);
+  const calls = useMemo(
+    () => [
+      { label: 'Calls', tone: 'accent' as const, values: data.series.map((row) => row.calls) },
+      { label: 'Errors', tone: 'bad' as const, values: data.series.map((row) => row.errors) },
+    ],
+    [data],
+  );
+  const latency = useMemo(
+    () => [{ label: 'Average', tone: 'accent' as const, values: data.series.map((row) => row.latency_ms) }],
+    [data],
+  );
+  const approvals = useMemo(() => approvalSeries(data), [data]);
+  const total = data.series.reduce((sum, row) => sum + row.calls, 0);
+  const failed = data.series.reduce((sum, row) => sum + row.errors, 0);
+  const waited = data.approvals.reduce((sum, row) => sum + row.count, 0);
+  return (
+    <>
+      <dl className="numbers">
+        <Figure name="Calls" value={total} />
+        <Figure name="Errors and refusals" value={failed} />
+        <Figure name="Asked for a person" value={waited} />
+        <Figure name="Tools used" value={data.tools.length} />
+      </dl>
+      <div className="charts">
+        <Chart title="Calls and errors" at={at} series={calls} />
+        <Chart title="Latency" at={at} series={latency} unit="ms" />
+        <Chart title="Approvals" at={approvals.at} series={approvals.series} />
+      </div>
+      <h2>By tool</h2>
+      <Table
+        label="By tool"
+        rows={data.tools}
+        rowKey={({ tool }) => tool}
+        columns={[
+          {
+            key: 'tool',
+            label: 'Tool',
+            cell: ({ tool }) => (
+              <Link className="mono" href={`/activity?tool=${encodeURIComponent(tool)}`}>
+                {tool}
+              </Link>
+            ),
+          },
+          { key: 'calls', label: 'Calls', numeric: true, cell: ({ totalCalls }) => totalCalls },
+          { key: 'failed', label: 'Failed', numeric: true, cell: ({ failureCount }) => failureCount },
+          { key: 'p50', label: 'p50 ms', numeric: true, minor: true, cell: ({ p50Ms }) => Math.round(p50Ms) },
+          { key: 'p95', label: 'p95 ms', numeric: true, cell: ({ p95Ms }) => Math.round(p95Ms) },
+          { key: 'max', label: 'max ms', numeric: true, minor: true, cell: ({ maxMs }) => Math.round(maxMs) },
+        ]}
+      />
+      {data.errors.length > 0 ? (
+        <>
+          <h2>Errors</h2>
+          <Table
+            label="Errors"
+            rows={data.errors}
+            rowKey={({ tool, code }) => `${tool} ${code}`}
+            columns={[
+              { key: 'tool', label: 'Tool', cell: ({ tool }) => <span className="mono">{tool}</span> },
+              { key: 'code', label: 'Code', cell: ({ code }) => <code>{code}</code> },
+              { key: 'count', label: 'Times', numeric: true, cell: ({ count }) => count },
+              { key: 'last', label: 'Last', cell: ({ lastAt }) => <TimeAgo at={lastAt} /> },
+            ]}
+          />
+        </>
+      ) : null}
+    </>
+  );
+}
+
+const Figure = ({ name, value }: { readonly name: string; readonly value: number }) => (
+  <div className="number">
+    <dt>{name}</dt>
+    <dd>{value.toLocaleString('en')}</dd>
+  </div>
+);
+
+const GROUPS = [
+  { label: 'Approved', tone: 'good', states: ['approved', 'executing', 'done', 'failed', 'indeterminate'] },
+  { label: 'Rejected', tone: 'bad', states: ['rejected'] },
+  { label: 'Waiting', tone: 'accent', states: ['pending'] },
+  { label: 'Lapsed', tone: 'soft', states: ['expired', 'withdrawn'] },
+] as const;
+
+function approvalSeries({ approvals }: InsightsData) {
+  const buckets = [...new Set(approvals.map(({ at }) => at))].sort();
+  return {
+    at: buckets.map(timeOf),
+    series: GROUPS.map(({ label, tone, states }) => ({
+      label,
+      tone,
+      values: buckets.map((bucket) =>
+        approvals
+          .filter(({ at, state }) => at === bucket && (states as readonly string[]).includes(state))
+          .reduce((sum, { count }) => sum + count, 0),
+      ),
+    })),
+  };
 }

@@ -1,0 +1,122 @@
+import { useState } from 'react';
+import { StateBadge } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { Empty } from '../components/empty.tsx';
+import { ErrorNotice } from '../components/notice.tsx';
+import { useToast } from '../components/toast.tsx';
+import { ApiError, api, useQuery } from '../lib/api.ts';
+import { RuleDialog } from './rule-dialog.tsx';
+import type { PolicyData, Rule } from './types.ts';
+
+/** The rules written here. Those of the configuration file hold beside them and are edited there. */
+export function Rules() {
+  const { data, error, refresh } = useQuery<PolicyData>('/policy');
+  const [editing, setEditing] = useState<Rule | 'new'>();
+  const say = useToast();
+  if (!data) return <ErrorNotice error={error} />;
+  const { overrides } = data;
+
+  const store = async (rules: readonly Rule[]): Promise<void> => {
+    await api('/policy', { method: 'PUT', body: { ...overrides, rules } });
+    await refresh();
+  };
+  const attempt = async (rules: readonly Rule[], done: string): Promise<void> => {
+    try {
+      await store(rules);
+      say(done, { tone: 'good' });
+    } catch (fault) {
+      say(fault instanceof ApiError ? fault.message : String(fault), { tone: 'bad' });
+    }
+  };
+  return (
+    <>
+      <p className="muted">
+        The strictest rule that matches wins, unless an allow rule of a lower number comes before it. A rule
+        takes effect for every agent the moment it is saved.
+      </p>
+      {overrides.rules.length === 0 ? (
+        <Empty title="You have written no rule here">
+          <p>
+            The template and the configuration file decide. Add a rule and see first what it would have
+            changed.
+          </p>
+        </Empty>
+      ) : (
+        <ul className="rules">
+          {overrides.rules.map((rule) => (
+            <li key={rule.id} className="card rule">
+              <div className="row">
+                <StateBadge state={rule.action} />
+                <strong>{rule.label || rule.id}</strong>
+                {rule.enabled === false ? <span className="muted">switched off</span> : null}
+              </div>
+              <p className="small">{describe(rule)}</p>
+              <div className="row">
+                <Button small onClick={() => setEditing(rule)} aria-label={`Edit ${rule.id}`}>
+                  Edit
+                </Button>
+                <Button
+                  small
+                  aria-label={`${rule.enabled === false ? 'Switch on' : 'Switch off'} ${rule.id}`}
+                  onClick={() =>
+                    void attempt(
+                      overrides.rules.map((one) =>
+                        one.id === rule.id ? { ...one, enabled: rule.enabled === false } : one,
+                      ),
+                      'Saved.',
+                    )
+                  }
+                >
+                  {rule.enabled === false ? 'Switch on' : 'Switch off'}
+                </Button>
+                <Button
+                  small
+                  tone="danger"
+                  aria-label={`Remove ${rule.id}`}
+                  onClick={() =>
+                    void attempt(
+                      overrides.rules.filter(({ id }) => id !== rule.id),
+                      `The rule ${rule.id} is gone.`,
+                    )
+                  }
+                >
+                  Remove
+                </Button>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div>
+        <Button tone="primary" onClick={() => setEditing('new')}>
+          Add a rule
+        </Button>
+      </div>
+      {editing ? (
+        <RuleDialog
+          rule={editing === 'new' ? undefined : editing}
+          onClose={() => setEditing(undefined)}
+          onSave={async (rule) => {
+            const others = overrides.rules.filter(({ id }) => id !== rule.id);
+            await store([...others, rule]);
+            setEditing(undefined);
+            say(`The rule ${rule.id} is in force.`, { tone: 'good' });
+          }}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function describe(rule: Rule): string {
+  const parts = [
+    rule.tools ? `tools ${rule.tools.join(', ')}` : '',
+    rule.categories ? `categories ${rule.categories.join(', ')}` : '',
+    rule.toolkits ? `toolkits ${rule.toolkits.join(', ')}` : '',
+    rule.effects ? `effects ${rule.effects.join(', ')}` : '',
+    rule.principals ? `by ${rule.principals.join(', ')}` : '',
+    rule.schedule ? `${rule.schedule.start} to ${rule.schedule.end} ${rule.schedule.timezone}` : '',
+    rule.when ? `when ${rule.when}` : '',
+  ].filter(Boolean);
+  return parts.length > 0 ? parts.join('; ') : 'every change';
+}

@@ -1,0 +1,98 @@
+import { Badge } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { ErrorNotice } from '../components/notice.tsx';
+import { Table } from '../components/table.tsx';
+import { TimeAgo } from '../components/time-ago.tsx';
+import { useToast } from '../components/toast.tsx';
+import { ApiError, api, useQuery } from '../lib/api.ts';
+import { useSession } from '../lib/session.ts';
+import type { Overrides, PolicyData } from './types.ts';
+
+const MODES = [
+  ['autopilot', 'Agents act within the rules; what the rules send here waits for you.'],
+  ['composer', 'Every change on X waits for you, whatever the rules say.'],
+] as const;
+
+/** How the whole stands: mode, template and what is used of the limits. */
+export function Standing() {
+  const { session, refresh: refreshSession } = useSession();
+  const { data, error, refresh } = useQuery<PolicyData>('/policy', { topics: ['calls'] });
+  const say = useToast();
+  if (!data) return <ErrorNotice error={error} />;
+  const store = async (change: Partial<Overrides>): Promise<void> => {
+    try {
+      await api('/policy', { method: 'PUT', body: { ...data.overrides, ...change } });
+      say('In force for every agent.', { tone: 'good' });
+    } catch (fault) {
+      say(fault instanceof ApiError ? fault.message : String(fault), { tone: 'bad' });
+    }
+    await Promise.all([refresh(), refreshSession()]);
+  };
+  const template = data.overrides.template ?? data.status.template;
+  return (
+    <>
+      <h2>Mode</h2>
+      <div className="choices">
+        {MODES.map(([mode, text]) => (
+          <div key={mode} className="card">
+            <div className="row">
+              <h3>{mode}</h3>
+              {session.mode === mode ? <Badge tone="good">in force</Badge> : null}
+            </div>
+            <p className="muted">{text}</p>
+            {session.mode === mode ? null : (
+              <div>
+                <Button small onClick={() => void store({ mode })}>
+                  Switch to {mode}
+                </Button>
+              </div>
+            )}
+          </div>
+        ))}
+      </div>
+      <h2>Template</h2>
+      <div className="choices">
+        {data.templates.map(({ name, doc, rules }) => (
+          <div key={name} className="card">
+            <div className="row">
+              <h3>{name.replaceAll('_', ' ')}</h3>
+              {template === name ? <Badge tone="good">in force</Badge> : null}
+            </div>
+            <p className="muted">{doc}</p>
+            {rules.length > 0 ? (
+              <ul className="small">
+                {rules.map((rule) => (
+                  <li key={rule}>{rule}</li>
+                ))}
+              </ul>
+            ) : null}
+            {template === name ? null : (
+              <div>
+                <Button small onClick={() => void store({ template: name })}>
+                  Use {name.replaceAll('_', ' ')}
+                </Button>
+              </div>
+            )}
+          </div>
+        ))}
+      </div>
+      <h2>Limits</h2>
+      <Table
+        label="Limits"
+        rows={data.limits}
+        rowKey={({ key }) => key}
+        columns={[
+          { key: 'key', label: 'Limit', cell: ({ key }) => <code>{key}</code> },
+          {
+            key: 'what',
+            label: 'Counts',
+            minor: true,
+            cell: ({ dimension, match }) => `${dimension} ${match}`,
+          },
+          { key: 'used', label: 'Used', numeric: true, cell: ({ used, max }) => `${used} of ${max}` },
+          { key: 'reset', label: 'Starts anew', cell: ({ resetAt }) => <TimeAgo at={resetAt} /> },
+        ]}
+      />
+    </>
+  );
+}
