@@ -4,6 +4,7 @@ import { uuidv7 } from '../lib/uuid.ts';
 import type { CallRequest, CallResult, CallState, Step } from './call.ts';
 import type { Ports } from './ports.ts';
 import { admitChange } from './steps/admit.ts';
+import { checkMeaning } from './steps/check.ts';
 import { containErrors } from './steps/contain.ts';
 import { decidePolicy } from './steps/decide.ts';
 import { recordOutcome } from './steps/record.ts';
@@ -20,6 +21,7 @@ export function createPipeline(ports: Ports): Invoke {
     containErrors(ports), // below this line anything may throw, above it nothing does
     validateInput(), // strict: an unknown argument is refused, not dropped
     replayEqual(ports), // the same key and digest: the first answer again
+    checkMeaning(), // what no schema can say: length, duplicates, positions
     decidePolicy(ports), // allow | deny | ask | dry-run; asking stores the whole call for a person
     admitChange(ports), // pause, claim, permit, limits and intent, in one durable transaction
     runHandler(ports),

@@ -155,6 +155,15 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect(await test.lines()).toEqual(['hello']);
   });
 
+  it('waits again after a failure that did nothing and may pass later, and is done with after any other', async () => {
+    const closed = routed((await test.call('ledger_write', { text: 'later', fail: 'before' })).outcome);
+    const { approval, outcome } = await test.kernel.approvals.approve(closed, PERSON);
+    expect(outcome).toMatchObject({ status: 'failed', fault: { code: 'unavailable', retryable: true } });
+    expect(approval).toMatchObject({ state: 'pending', decidedBy: undefined, outcome: { status: 'failed' } });
+    const broken = routed((await test.call('ledger_write', { text: 'never', fail: 'crash' })).outcome);
+    expect((await test.kernel.approvals.approve(broken, PERSON)).approval.state).toBe('failed');
+  });
+
   it('refuses agents, their own calls always, others unless opened on purpose', async () => {
     const id = await ask();
     for (const agent of [AGENT, OTHER, { kind: 'system', id: 'scheduler' } as const]) {

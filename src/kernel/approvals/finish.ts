@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
+import type { ApprovalState } from '../../contract/ports.ts';
 import type { CallState } from '../call.ts';
 import { publishEvent } from '../events.ts';
 import type { Tables } from '../tables.ts';
@@ -14,14 +15,27 @@ export async function finishApproval(
 ): Promise<void> {
   const { grant } = call;
   if (!grant || grant === call.request.parent?.grant) return;
-  const state =
-    outcome.status === 'ok' ? 'done' : outcome.status === 'indeterminate' ? 'indeterminate' : 'failed';
+  const state = stateAfter(outcome);
   await trx
     .updateTable('approvals')
-    .set((eb) => ({ state, outcome: JSON.stringify(data), version: eb('version', '+', 1) }))
+    .set((eb) => ({
+      state,
+      outcome: JSON.stringify(data),
+      version: eb('version', '+', 1),
+      ...(state === 'pending' ? { decided_at: null, decided_by: null, call_id: null } : {}),
+    }))
     .where('id', '=', grant.id)
     .where('state', '=', 'executing')
     .where('call_id', '=', call.id)
     .execute();
   await publishEvent(trx, 'approvals', { id: grant.id, state }, call.startedAt);
+}
+
+/** What certainly did not happen and may be tried again waits again: a person's decision must not be used up by it. */
+function stateAfter(outcome: Outcome): ApprovalState {
+  if (outcome.status === 'ok') return 'done';
+  if (outcome.status === 'indeterminate') return 'indeterminate';
+  if (outcome.status === 'failed' && outcome.fault.retryable && outcome.fault.effect === 'none')
+    return 'pending';
+  return 'failed';
 }

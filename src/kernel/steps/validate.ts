@@ -28,6 +28,5 @@ export const validateInput = (): Step => async (call, next) => {
   call.digest = digest(tool.name, call.args);
   call.runId = tool.runOf?.(call.args) ?? call.request.parent?.runId;
   call.dryRunRequested = call.args.dry_run === true;
-  if (tool.check) await tool.check(call.args, await bound.services());
   return next();
 };
