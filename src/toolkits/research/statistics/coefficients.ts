@@ -3,6 +3,7 @@ import { cohenKappa } from './cohen.ts';
 import { fleissKappa, fleissSums } from './fleiss.ts';
 import { krippendorffAlpha } from './krippendorff.ts';
 import { coincidences, contingency, diagonal, type RatedUnit, total } from './tables.ts';
+import type { Block } from './units.ts';
 
 /** Coded or not coded: all coefficients of a report are about this one question. */
 const CATEGORIES = 2;
@@ -21,7 +22,7 @@ export interface Coefficient {
 const ONE_VALUE = 'Everyone judged every unit alike, so agreement beyond chance is not defined.';
 const NOTHING = 'No unit was judged by all of these coders.';
 
-type Blocks = readonly (readonly RatedUnit[])[];
+type Blocks = readonly Block[];
 
 /** Cohen's kappa between the raters at two places of the value lists. */
 export function cohen(

@@ -2,8 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { type BootstrapOptions, DEFAULT_BOOTSTRAP } from './bootstrap.ts';
 import { type Coefficient, cohen, fleiss, krippendorff } from './coefficients.ts';
 import type { Span } from './spans.ts';
-import type { RatedUnit } from './tables.ts';
-import { rateText, type UnitOfAnalysis } from './units.ts';
+import { type Block, mergeBlocks, rateText, type UnitOfAnalysis } from './units.ts';
 
 export interface Coder {
   readonly name: string;
@@ -59,7 +58,7 @@ export async function reliability(
 ): Promise<Agreement[]> {
   const bootstrap = { ...DEFAULT_BOOTSTRAP, ...options.bootstrap };
   const unit = options.unit ?? 'character';
-  const rated = rateAll(project, unit, options.took ?? whoCoded(project));
+  const rated = await rateAll(project, unit, options.took ?? whoCoded(project), options.signal);
   const rows: Agreement[] = [];
   const sources: (Source | null)[] = options.perSource ? [null, ...project.sources] : [null];
   const codes: (Code | null)[] = project.codes.length > 1 ? [null, ...project.codes] : [...project.codes];
@@ -67,20 +66,27 @@ export async function reliability(
     for (const code of codes) {
       await breathe(undefined, options.signal ? { signal: options.signal } : undefined);
       const blocks = rated(code, source);
-      for (const row of compare(blocks, project.coders, bootstrap)) rows.push({ code, source, ...row });
+      for (const row of compare(blocks, project.coders, bootstrap)) {
+        rows.push({ code, source, ...row });
+        await breathe(undefined, options.signal ? { signal: options.signal } : undefined);
+      }
     }
   }
   return rows;
 }
 
 /** Null stands for all of them. */
-type Rated = (code: Code | null, source: Source | null) => readonly RatedUnit[][];
+type Rated = (code: Code | null, source: Source | null) => readonly Block[];
 
-function rateAll(
+/** All codes together make so many blocks that each text gives only a few. */
+const POOLED_BLOCKS = 6;
+
+async function rateAll(
   project: CodedProject,
   unit: UnitOfAnalysis,
   took: (coder: string, sourceId: number) => boolean,
-): Rated {
+  signal?: AbortSignal,
+): Promise<Rated> {
   const marks = new Map<string, Span[]>();
   for (const coding of project.codings) {
     const key = `${coding.codeId}\n${coding.sourceId}\n${coding.owner}`;
@@ -88,22 +94,26 @@ function rateAll(
     list.push(coding);
     marks.set(key, list);
   }
-  const blocks = new Map<string, RatedUnit[][]>();
-  const add = (codeId: number | '', sourceId: number | '', rated: RatedUnit[][]) => {
-    const key = `${codeId} ${sourceId}`;
-    const list = blocks.get(key) ?? [];
-    for (const block of rated) list.push(block);
-    blocks.set(key, list);
+  const blocks = new Map<string, Block[]>();
+  const add = (key: string, rated: readonly Block[]) => {
+    const list = blocks.get(key);
+    if (list) for (const block of rated) list.push(block);
+    else blocks.set(key, [...rated]);
   };
   for (const source of project.sources) {
+    await breathe(undefined, signal ? { signal } : undefined);
+    const there = project.coders.map(({ name }) => took(name, source.id));
+    if (there.filter(Boolean).length < 2) continue;
     for (const code of project.codes) {
-      const spans = project.coders.map(({ name }) =>
-        took(name, source.id) ? (marks.get(`${code.id}\n${source.id}\n${name}`) ?? []) : undefined,
+      const spans = project.coders.map(({ name }, at) =>
+        there[at] ? (marks.get(`${code.id}\n${source.id}\n${name}`) ?? []) : undefined,
       );
-      if (spans.filter(Boolean).length < 2) continue;
       const rated = rateText({ ...source, marks: spans }, unit);
-      for (const codeId of [code.id, ''] as const)
-        for (const sourceId of [source.id, ''] as const) add(codeId, sourceId, rated);
+      const few = mergeBlocks(rated, POOLED_BLOCKS);
+      add(`${code.id} ${source.id}`, rated);
+      add(`${code.id} `, rated);
+      add(` ${source.id}`, few);
+      add(' ', few);
     }
   }
   return (code, source) => blocks.get(`${code?.id ?? ''} ${source?.id ?? ''}`) ?? [];
@@ -117,7 +127,7 @@ function whoCoded(project: CodedProject): (coder: string, sourceId: number) => b
 type Row = Omit<Agreement, 'code' | 'source'>;
 
 function* compare(
-  blocks: readonly (readonly RatedUnit[])[],
+  blocks: readonly Block[],
   coders: readonly Coder[],
   bootstrap: BootstrapOptions,
 ): Generator<Row> {
@@ -165,5 +175,5 @@ function groups(coders: readonly Coder[]): { between: Agreement['between']; memb
   return found;
 }
 
-const used = (blocks: readonly (readonly RatedUnit[])[], members: readonly number[]): boolean =>
+const used = (blocks: readonly Block[], members: readonly number[]): boolean =>
   blocks.some((block) => block.some(({ values }) => members.some((at) => values[at] === 1)));
