@@ -3,6 +3,7 @@ import { Diff, Hunk, parseDiff } from 'react-diff-view';
 import 'react-diff-view/style/index.css';
 import { Foreign } from '../../components/foreign.tsx';
 import type { PullFile } from './types.ts';
+import { showUnseen } from './unseen-text.ts';
 
 interface Props {
   readonly diff: string;
@@ -26,7 +27,7 @@ function FilePatch({ file, patch }: { readonly file: PullFile; readonly patch: s
   const parsed = useMemo(() => {
     if (!patch.startsWith('@@')) return undefined;
     // Real names would need git's quoting; the heading shows them.
-    return parseDiff(`diff --git a/file b/file\n--- a/file\n+++ b/file\n${patch}`)[0];
+    return parseDiff(`diff --git a/file b/file\n--- a/file\n+++ b/file\n${showUnseen(patch)}`)[0];
   }, [patch]);
   return (
     <section className="diff-file" aria-label={`Change of ${file.filename}`}>

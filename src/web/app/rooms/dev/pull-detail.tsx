@@ -27,7 +27,8 @@ export function PullDetail({ repo, number, onChanged }: Props) {
   const act = useAct();
   const query = useView<Detail>('dev', 'pr', { repo, number }, { topics: ['approvals'] });
   const diff = useView<{ diff: string }>('dev', 'diff', { repo, number });
-  if (!query.data) return <ErrorNotice error={query.error} />;
+  if (!query.data)
+    return query.error ? <ErrorNotice error={query.error} /> : <p className="muted">Loading…</p>;
   const { pr, files, comments, truncated } = query.data;
   const decide = async (tool: string, args: Record<string, string>, said: string) => {
     await act(tool, { repo, pr_number: number, ...args }, said);
