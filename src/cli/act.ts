@@ -62,7 +62,7 @@ export async function ask<T>(app: App, tool: string, args: JsonObject): Promise<
 export function tellAct<T>(
   global: GlobalOptions,
   { callId, outcome }: Acted,
-  done: (data: T) => string,
+  done: (data: T, notes: JsonObject) => string,
 ): void {
   const failed =
     outcome.status === 'refused' || outcome.status === 'failed' || outcome.status === 'indeterminate';
@@ -73,13 +73,11 @@ export function tellAct<T>(
   }
   switch (outcome.status) {
     case 'ok':
-      print(plainText(done(outcome.data as T)));
-      if (outcome.notes.sandbox === true)
-        complain('This happened in the local sandbox; nothing reached X. `countersign auth x` signs in.');
+      print(plainText(done(outcome.data as T, outcome.notes)));
       return;
     case 'routed':
       print(
-        `Nothing was done yet: ${outcome.reason}. It waits in the inbox as ${outcome.approvalId}.\nApprove it with \`countersign approvals approve ${outcome.approvalId}\`, or add --approve to decide here.`,
+        `Nothing was done yet: ${outcome.reason}. It waits in the inbox as ${outcome.approvalId}.\nApprove it: countersign approvals approve ${outcome.approvalId}   (with --approve a command decides at once)`,
       );
       return;
     case 'dry_run':

@@ -42,3 +42,7 @@ export function limitOf(text: string | undefined, most = 500): number | undefine
     throw new CliError(`"${text}" is not a number from 1 to ${most}.`, 2);
   return limit;
 }
+
+/** `1 post`, `2 posts`. */
+export const counted = (number: number, one: string, many = `${one}s`): string =>
+  `${number} ${number === 1 ? one : many}`;

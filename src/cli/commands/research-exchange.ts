@@ -9,6 +9,7 @@ import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson } from '../output.ts';
 import { oneLine, plainText } from '../plain-text.ts';
 import { startProgress } from '../progress.ts';
+import { counted } from '../text.ts';
 
 interface Imported {
   readonly sources: readonly { readonly id: number; readonly name: string }[];
@@ -34,7 +35,7 @@ export function importFiles(
     const acted = await act(app, 'import_files', { paths: files.map((file) => resolve(file)) }, options);
     tellAct<Imported>(global, acted, (data) =>
       [
-        `Imported ${count(data.source_count, 'source')}${data.code_count > 0 ? ` and ${count(data.code_count, 'code')}` : ''}.`,
+        `Imported ${counted(data.source_count, 'source')}${data.code_count > 0 ? ` and ${counted(data.code_count, 'code')}` : ''}.`,
         ...data.sources.slice(0, SHOWN).map(({ id, name }) => `  ${id}  ${oneLine(name)}`),
         ...(data.sources.length > SHOWN ? [`  … and ${data.sources.length - SHOWN} more`] : []),
         ...data.notes.map(noteLine),
@@ -173,5 +174,3 @@ function suffix(format: ExportFormat, options: ExportOptions): string {
 
 const noteLine = ({ kind, what, count: times, where }: ExchangeNote): string =>
   `  ${kind === 'lost' ? 'Lost' : 'Repaired'}: ${what}${times > 1 ? ` (${times} times)` : ''}${where.length > 0 ? `: ${where.join(', ')}` : ''}`;
-
-const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;

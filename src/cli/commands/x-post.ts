@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { App } from '../../app.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { type ActOptions, act, tellAct } from '../act.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 
@@ -17,12 +18,6 @@ interface Posted {
 interface Preview {
   readonly tweets: readonly { readonly text: string; readonly length: number; readonly remaining: number }[];
   readonly limits: readonly { readonly action: string; readonly used: number; readonly max: number }[];
-  readonly policy: {
-    readonly approval_mode: boolean;
-    readonly blocked: boolean;
-    readonly listed_for_approval: boolean;
-    readonly dry_run_mutations: boolean;
-  };
 }
 
 /** Posts as the person, under the same limits and policy as any agent. */
@@ -31,12 +26,12 @@ export function post(global: GlobalOptions, text: string, options: PostOptions):
     const wanted = { text: textOf(text) };
     if (options.dryRun) {
       const tried = await act(app, 'x_post_tweet_dry_run', wanted);
-      return tellAct<Preview>(global, tried, preview);
+      return tellAct(global, tried, await preview(app, 'x_post_tweet', wanted));
     }
     const media = await upload(app, global, options);
     if (media === undefined) return;
     const acted = await act(app, 'x_post_tweet', { ...wanted, ...media }, options);
-    tellAct<Posted>(global, acted, ({ id }) => `Posted: https://x.com/i/status/${id}`);
+    tellAct<Posted>(global, acted, ({ id }, notes) => `Posted${place(id, notes)}`);
   });
 }
 
@@ -46,7 +41,7 @@ export function reply(global: GlobalOptions, id: string, text: string, options: 
     if (media === undefined) return;
     const args = { in_reply_to_id: postIdOf(id), text: textOf(text), ...media };
     const acted = await act(app, 'x_reply_to_tweet', args, options);
-    tellAct<Posted>(global, acted, (data) => `Replied: https://x.com/i/status/${data.id}`);
+    tellAct<Posted>(global, acted, (data, notes) => `Replied${place(data.id, notes)}`);
   });
 }
 
@@ -56,15 +51,25 @@ export function thread(global: GlobalOptions, parts: readonly string[], options:
     if (tweets.length < 2)
       throw new CliError('A thread has two parts or more: countersign x thread "One" "Two".', 2);
     if (options.dryRun)
-      return tellAct<Preview>(global, await act(app, 'x_post_thread_dry_run', { tweets }), preview);
+      return tellAct(
+        global,
+        await act(app, 'x_post_thread_dry_run', { tweets }),
+        await preview(app, 'x_post_thread', { tweets }),
+      );
     const acted = await act(app, 'x_post_thread', { tweets }, options);
     tellAct<{ root_tweet_id: string; tweet_count: number }>(
       global,
       acted,
-      (data) => `Posted ${data.tweet_count} parts: https://x.com/i/status/${data.root_tweet_id}`,
+      (data, notes) => `Posted ${data.tweet_count} parts${place(data.root_tweet_id, notes)}`,
     );
   });
 }
+
+/** A sandbox post has no address: nothing reached X. */
+const place = (id: string, notes: JsonObject): string =>
+  notes.sandbox === true
+    ? ` in the local sandbox as ${id}; nothing reached X.`
+    : `: https://x.com/i/status/${id}`;
 
 /** `-` takes the text from standard input, for texts that a shell would mangle. */
 export function textOf(text: string): string {
@@ -88,20 +93,32 @@ const partsOf = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-function preview({ tweets, limits, policy }: Preview): string {
-  const lines = tweets.map(
-    ({ text, length, remaining }) => `${length} characters (${remaining} left): ${text}`,
-  );
-  const used = limits.map(({ action, used: count, max }) => `${action} ${count} of ${max}`).join(', ');
-  const verdict = policy.blocked
-    ? 'Policy blocks it.'
-    : policy.dry_run_mutations
-      ? 'Policy would only dry-run it (mcp_policy.dry_run_mutations).'
-      : policy.approval_mode || policy.listed_for_approval
-        ? 'It would wait for approval.'
-        : '';
-  return [...lines, `Limits: ${used}.${verdict && ` ${verdict}`}`, 'Nothing was posted.'].join('\n');
+/** The lengths and limits as the dry-run tool sees them, and what policy would say to the real call. */
+async function preview(app: App, tool: string, args: JsonObject): Promise<(data: Preview) => string> {
+  const policy = app.policy.current;
+  const subject = policy.find(tool);
+  const paused = await app.kernel.isPaused();
+  const decision = subject
+    ? policy.explain({ subject, args, principal: app.person, now: app.now(), dryRunRequested: false, paused })
+        .decision
+    : undefined;
+  return ({ tweets, limits }) =>
+    [
+      ...tweets.map(({ text, length, remaining }) => `${length} characters (${remaining} left): ${text}`),
+      `Used: ${limits.map(({ action, used, max }) => `${action} ${used} of ${max}`).join(', ')}.`,
+      decision ? `${VERDICTS[decision.action]} (${decision.reason}).` : '',
+      'Nothing was posted.',
+    ]
+      .filter(Boolean)
+      .join('\n');
 }
+
+const VERDICTS = {
+  allow: 'Policy allows it',
+  ask: 'It would wait for approval',
+  dry_run: 'Policy would only dry-run it',
+  deny: 'Policy refuses it',
+} as const;
 
 /** Undefined when a file was not uploaded: then nothing is posted, and the person was told why. */
 async function upload(

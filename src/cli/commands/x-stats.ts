@@ -1,9 +1,12 @@
 import type { App } from '../../app.ts';
+import { pickBackend } from '../../toolkits/x/client/connect.ts';
+import { xApi } from '../../toolkits/x/config.ts';
 import { look } from '../act.ts';
 import { bar, sparkline, thinned } from '../chart.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
 import { oneLine } from '../plain-text.ts';
+import { counted } from '../text.ts';
 
 interface Performance {
   readonly measured: number;
@@ -50,11 +53,11 @@ export function xStats(global: GlobalOptions, options: { days?: string }): Promi
     const stats = await look<Stats>(app, 'x', 'stats', { days });
     const analytics = await look<Analytics>(app, 'x', 'analytics', { days });
     if (global.json) return printJson({ ...stats, analytics });
-    print(`The last ${days} day${days === 1 ? '' : 's'}\n`);
+    print(`The last ${counted(days, 'day')}\n`);
     print(`Followers  ${followers(stats, analytics)}`);
     print(`Posts      ${postsByDay(app, analytics, days)}`);
     print(
-      `           ${stats.tweets} posts, ${stats.replies} replies, ${stats.quotes} quotes, ${stats.threads} threads; ${stats.discovered} found, ${stats.pending_approvals} waiting for approval`,
+      `           ${counted(stats.tweets, 'post')}, ${counted(stats.replies, 'reply', 'replies')}, ${counted(stats.quotes, 'quote')}, ${counted(stats.threads, 'thread')}; ${stats.discovered} found, ${stats.pending_approvals} waiting for approval`,
     );
     print(`Measured   posts: ${performance(stats.tweet_performance)}`);
     print(`           replies: ${performance(stats.reply_performance)}`);
@@ -160,8 +163,12 @@ export function xUsage(global: GlobalOptions, options: { days?: string }): Promi
     if (global.json) return printJson(usage);
     const { x } = usage;
     print(
-      `X in the last ${days} day${days === 1 ? '' : 's'}: ${x.calls} requests, ${x.failures} failed, ${x.items} items, about ${dollars(x.cost_usd)}`,
+      `X in the last ${counted(days, 'day')}: ${x.calls} requests, ${x.failures} failed, ${x.items} items, about ${dollars(x.cost_usd)}`,
     );
+    if (
+      (await pickBackend({ settings: app.config.section(xApi), dataDir: app.config.dataDir })) === 'sandbox'
+    )
+      print('This is the local sandbox: the cost is what X would have charged.');
     if (x.daily.length > 1)
       print(
         `Requests a day  ${sparkline(
