@@ -66,18 +66,7 @@ export default function InsightsPage() {
 }
 
 function Overview({ data }: { readonly data: InsightsData }) {
-  const at = useMemo(() => data.series.map((row) => timeOf(row.at)), [data]);
-  const calls = useMemo(
-    () => [
-      { label: 'Calls', tone: 'accent' as const, values: data.series.map((row) => row.calls) },
-      { label: 'Errors', tone: 'bad' as const, values: data.series.map((row) => row.errors) },
-    ],
-    [data],
-  );
-  const latency = useMemo(
-    () => [{ label: 'Average', tone: 'accent' as const, values: data.series.map((row) => row.latency_ms) }],
-    [data],
-  );
+  const { at, calls, latency } = useMemo(() => callSeries(data), [data]);
   const approvals = useMemo(() => approvalSeries(data), [data]);
   const total = data.series.reduce((sum, row) => sum + row.calls, 0);
   const failed = data.series.reduce((sum, row) => sum + row.errors, 0);
@@ -151,8 +140,36 @@ const GROUPS = [
   { label: 'Lapsed', tone: 'soft', states: ['expired', 'withdrawn'] },
 ] as const;
 
-function approvalSeries({ approvals }: InsightsData) {
-  const buckets = [...new Set(approvals.map(({ at }) => at))].sort();
+const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 } as const;
+
+/** Every hour or day of the time looked at, so that quiet ones show as quiet. */
+function bucketsOf({ from, bucket }: InsightsData): string[] {
+  const length = bucket === 'hour' ? 13 : 10;
+  const names: string[] = [];
+  for (let time = Date.parse(from); time <= Date.now(); time += BUCKET_MS[bucket])
+    names.push(new Date(time).toISOString().slice(0, length));
+  const last = new Date().toISOString().slice(0, length);
+  return names.at(-1) === last ? names : [...names, last];
+}
+
+function callSeries(data: InsightsData) {
+  const buckets = bucketsOf(data);
+  const rows = buckets.map((bucket) => data.series.find(({ at }) => at === bucket));
+  return {
+    at: buckets.map(timeOf),
+    calls: [
+      { label: 'Calls', tone: 'accent' as const, values: rows.map((row) => row?.calls ?? 0) },
+      { label: 'Errors', tone: 'bad' as const, values: rows.map((row) => row?.errors ?? 0) },
+    ],
+    latency: [
+      { label: 'Average', tone: 'accent' as const, values: rows.map((row) => row?.latency_ms ?? null) },
+    ],
+  };
+}
+
+function approvalSeries(data: InsightsData) {
+  const { approvals } = data;
+  const buckets = bucketsOf(data);
   return {
     at: buckets.map(timeOf),
     series: GROUPS.map(({ label, tone, states }) => ({

@@ -1,4 +1,5 @@
 export interface InsightsData {
+  readonly from: string;
   readonly bucket: 'hour' | 'day';
   readonly series: readonly {
     readonly at: string;

@@ -59,8 +59,10 @@ export default function StartPage() {
           </p>
           {data?.data.sandbox ? (
             <Notice tone="good">
-              X is a sandbox on this machine: posts, followers and messages are made up and nothing leaves
-              your computer. Connect a real account later with <code>countersign auth x</code>.
+              <p>
+                X is a sandbox on this machine: posts, followers and messages are made up and nothing leaves
+                your computer. Connect a real account later with <code>countersign auth x</code>.
+              </p>
             </Notice>
           ) : null}
         </li>
