@@ -24,6 +24,8 @@ export interface QuestionState {
   readonly nonce: string;
   readonly principal: string;
   readonly digest: string;
+  /** Stamp of what the question showed. */
+  readonly about: string;
 }
 
 export interface Caller {
@@ -59,9 +61,15 @@ export async function callTool(
     onProgress: progressSender(context),
   });
   if (result.outcome.status === 'needs_person') {
-    const state: QuestionState = { nonce: randomUUID(), principal: principalName(principal), digest: wanted };
+    const { question: text, about } = result.outcome;
+    const state: QuestionState = {
+      nonce: randomUUID(),
+      principal: principalName(principal),
+      digest: wanted,
+      about,
+    };
     return inputRequired({
-      inputRequests: { [QUESTION]: question(result.outcome.question) },
+      inputRequests: { [QUESTION]: question(text) },
       requestState: await codec.mint(state),
     });
   }
@@ -126,7 +134,8 @@ async function consentOf(
   if (state && state.digest === wanted && state.principal === principalName(principal)) {
     const answer = inputResponse(mcpReq.inputResponses, QUESTION);
     const agreed = answer.kind === 'elicit' && answer.action === 'accept' && answer.content?.confirm === true;
-    if (agreed && (await served.firstUse(`elicitation:${state.nonce}`))) return served.person;
+    if (agreed && (await served.firstUse(`elicitation:${state.nonce}`)))
+      return { person: served.person, about: state.about };
     // Declined, cancelled or used twice: no answer means no.
     return undefined;
   }

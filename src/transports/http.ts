@@ -24,6 +24,7 @@ export interface HttpOptions {
   readonly onNotifier?: (notifier: ServerNotifier) => void;
 }
 
+const KEEP_ALIVE_MS = 75_000;
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** The agents' HTTP API: `/mcp`, and the plain endpoints of the QualCoder document. */
@@ -78,6 +79,8 @@ export async function serveOnHttp(served: Served, options: HttpOptions): Promise
   );
   // A person may think for minutes before answering a client's dialog.
   server.requestTimeout = 0;
+  // Longer than clients keep an idle connection: closing it first loses the request they are just sending.
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);

@@ -48,8 +48,8 @@ describe('all tools of toolkit x, through a real client on the sandbox', () => {
     };
     world = await prepareWorld(app, home, model);
     const sandbox = await app.hostFor((await app.inventory.load('x')).toolkit).sandbox?.('x');
-    const { items } = (await sandbox?.control('look', { collection: 'posts' })) as {
-      items: { id: string; text: string }[];
+    const look = await sandbox?.control('look', { collection: 'posts' });
+    const items = (look?.items ?? []) as { id: string; text: string }[];
     };
     for (const [name, start] of Object.entries(NAMED_POSTS))
       known[name] = items.find(({ text }) => text.startsWith(start))?.id ?? '';
