@@ -3,17 +3,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seriousFindings } from './axe.ts';
 import { launchBrowser, startWeb, type WebServer } from './support.ts';
 
+// The limits of a careful account would stop the tests, not what they look at.
+const CONFIG = `
+[mcp_policy]
+max_mutations_per_hour = 500
+template = "none"
+require_approval_for = ["x_post_tweet", "x_post_thread", "order_clawdbot"]
+
+[limits]
+max_tweets_per_day = 500
+max_threads_per_week = 50
+`;
+
 let server: WebServer;
 let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  // Ten people would not press so often: the hourly limit would stop the tests, not what they look at.
-  server = await startWeb({
-    toolkits: 'x,governance',
-    config:
-      '[mcp_policy]\nmax_mutations_per_hour = 500\ntemplate = "none"\nrequire_approval_for = ["x_post_tweet", "x_post_thread", "x_reply_to_tweet"]\n',
-  });
+  server = await startWeb({ toolkits: 'x,assistant,governance', config: CONFIG });
   browser = await launchBrowser();
   page = (await server.signIn(browser)).page;
 });
@@ -76,8 +83,8 @@ describe('the inbox', () => {
     await field.fill('After the edit');
     await page.getByRole('button', { name: 'Save and approve' }).click();
     await item(id).getByText('Done.', { exact: true }).waitFor();
-    expect(await item(id).getByRole('region', { name: 'Result' }).innerText()).toContain('After the edit');
-    expect(await item(id).innerText()).toContain('Edited');
+    expect(await item(id).getByRole('region', { name: 'Result' }).textContent()).toContain('After the edit');
+    expect(await item(id).textContent()).toContain('Edited');
   });
 
   it('rejects with the reason that the agent is told', async () => {
@@ -118,7 +125,7 @@ describe('the inbox', () => {
       await item(id, other.page).getByRole('button', { name: 'Approve' }).click();
       const alert = other.page.getByRole('alert');
       await alert.waitFor();
-      expect(await alert.innerText()).toMatch(/already/i);
+      expect(await alert.textContent()).toMatch(/already/i);
     } finally {
       await other.context.close();
     }
@@ -165,7 +172,7 @@ describe('the inbox', () => {
     });
     const { approval_queue_id: id } = (thread as unknown as Routed).data;
     await openItem(id);
-    const text = await item(id).innerText();
+    const text = await item(id).textContent();
     expect(text).toContain('<script>window.hacked = 1</script>');
     expect(text).toContain('[click](javascript:alert(1))');
     expect(text).toContain('U+202E');
@@ -175,17 +182,21 @@ describe('the inbox', () => {
   });
 
   it('keeps a line of 100,000 characters inside its box', async () => {
-    const agent = await server.agent(`x${'y'.repeat(300)}`);
-    const answer = await agent.callTool({
-      name: 'approval_request',
-      arguments: { tool: 'x_post_tweet', arguments: { text: 'w'.repeat(24_000) }, reason: 'r'.repeat(2000) },
-    });
-    const { approval_queue_id: id } = answer.structuredContent as { approval_queue_id: number };
-    await openItem(id);
+    const agent = await server.agent(`desk ${'y'.repeat(300)}`);
+    const message = 'w'.repeat(100_000);
+    await agent.callTool({ name: 'order_clawdbot', arguments: { message } });
+    await page.goto(server.url);
+    await page.getByRole('link', { name: /wwwww/ }).click();
     await page
-      .getByRole('button', { name: /show all 24,000/ })
-      .first()
+      .getByRole('article')
+      .getByRole('button', { name: /show all 100,000/ })
       .click();
+    const shown = await page
+      .getByRole('article')
+      .locator('.foreign-block', { hasText: 'www' })
+      .first()
+      .textContent();
+    expect(shown?.length).toBeGreaterThanOrEqual(100_000);
     const wide = await page.evaluate(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
