@@ -100,6 +100,27 @@ describe('an agent and its own call', () => {
     }
   });
 
+  it('is not covered by a yes that was given before it was queued', async () => {
+    const first = await route();
+    const questions: string[] = [];
+    let sneaked: { id: number } | undefined;
+    const session = await server.connect('http', { capabilities: { elicitation: { form: {} } } });
+    session.client.setRequestHandler('elicitation/create', async ({ params }) => {
+      questions.push(params.message);
+      // While the person reads, the agent queues another call; asked again, the person says no.
+      sneaked ??= await route();
+      return { action: 'accept', content: { confirm: questions.length === 1 } };
+    });
+    const { isError } = await session.client.callTool({ name: 'approve_all', arguments: {} });
+    await session.close();
+    expect(isError).toBe(true);
+    expect(questions).toHaveLength(2);
+    expect(questions[0]).not.toContain(`#${sneaked?.id} `);
+    expect(questions[1]).toContain(`#${sneaked?.id} `);
+    const states = new Map(pending().map(({ id, state }) => [id, state]));
+    expect([states.get(first.id), states.get(sneaked?.id ?? 0)]).toEqual(['pending', 'pending']);
+  });
+
   it('stays as it is when the human says no or closes the dialog', async () => {
     const { id } = await route();
     for (const answer of [

@@ -50,7 +50,6 @@ describe('all tools of toolkit x, through a real client on the sandbox', () => {
     const sandbox = await app.hostFor((await app.inventory.load('x')).toolkit).sandbox?.('x');
     const look = await sandbox?.control('look', { collection: 'posts' });
     const items = (look?.items ?? []) as { id: string; text: string }[];
-    };
     for (const [name, start] of Object.entries(NAMED_POSTS))
       known[name] = items.find(({ text }) => text.startsWith(start))?.id ?? '';
   });
