@@ -1,4 +1,4 @@
-import { isStopWord } from './stop-words.ts';
+import { isEnglish } from './language.ts';
 import type { EmbedOptions, Vectors } from './vectors.ts';
 
 /** By what means a result came about; it travels with every suggestion into the record. */
@@ -42,23 +42,6 @@ export async function embedIfPossible(
       `The sentence model was not available: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
-}
-
-/** Enough words to tell a language by. */
-const ENOUGH = 60;
-
-/** Every other word of an English text is one of these small words; other languages share only a few of them. */
-function isEnglish(texts: readonly string[]): boolean {
-  let words = 0;
-  let small = 0;
-  for (const text of texts) {
-    for (const [word] of text.toLowerCase().matchAll(/[\p{L}']+/gu)) {
-      words += 1;
-      if (isStopWord(word)) small += 1;
-    }
-    if (words >= 20 * ENOUGH) break;
-  }
-  return words < ENOUGH || small / words >= 0.2;
 }
 
 const lexical = (note: string): Embedded => ({ vectors: undefined, provenance: { method: 'lexical', note } });

@@ -3,6 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { type Cell, numberOf, type SqliteFile, textOf } from '../project/sqlite.ts';
 import type { SourceText } from '../project/types.ts';
 import { openCacheFile } from './cache-file.ts';
+import { isEnglish } from './language.ts';
 import { sentenceSegments } from './segments.ts';
 import type { EmbedOptions, Vectors } from './vectors.ts';
 
@@ -36,10 +37,10 @@ export class SemanticIndex {
     );
   }
 
-  /** Embeds what is missing of a source; costs nothing when it is ready. */
+  /** Embeds what is missing of a source; costs nothing when it is ready. Other languages than the model's are left out. */
   async prepare(sourceId: number, text: SourceText, options: EmbedOptions = {}): Promise<void> {
     const hash = hashOf(text.value);
-    if (this.#holds(sourceId, hash)) return;
+    if (this.#holds(sourceId, hash) || !isEnglish([text.value.slice(0, 20_000)])) return;
     const segments = sentenceSegments(text);
     const made = await this.#vectors.of(
       segments.map((segment) => segment.text),
