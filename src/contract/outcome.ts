@@ -31,7 +31,8 @@ export type Outcome =
       readonly notes: JsonObject;
       readonly rule: string;
     }
-  | { readonly status: 'needs_person'; readonly question: string }
+  /** `about` names what the question showed; an answer counts for exactly that. */
+  | { readonly status: 'needs_person'; readonly question: string; readonly about: string }
   | { readonly status: 'refused'; readonly fault: ToolFault; readonly rule: string }
   | { readonly status: 'failed'; readonly fault: ToolFault; readonly data?: JsonValue }
   | { readonly status: 'indeterminate'; readonly fault: ToolFault };

@@ -14,6 +14,11 @@ export interface ToolContext<S> {
   readonly principal: Principal;
   /** Set for `decide` tools: the person (or permitted agent) whose decision this is. */
   readonly decider: Principal | undefined;
+  /**
+   * Ids of the approvals a person saw before they answered a dialog. A tool that decides several at once decides
+   * these and no others; undefined when the decider chose by themselves.
+   */
+  readonly shown?: ReadonlySet<number> | undefined;
   /** Set when a person approved this very call. */
   readonly approvedBy: Principal | undefined;
   /** Fires on cancel and at the deadline; every handler that waits must honour it. */

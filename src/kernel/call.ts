@@ -21,9 +21,15 @@ export interface Progress {
 
 /**
  * Whether a person can speak for an agent that calls a `decide` tool: the transport can put a question (`can-ask`),
- * or has an answer already (the person who gave it).
+ * or has an answer already.
  */
-export type Consent = 'can-ask' | Principal;
+export type Consent = 'can-ask' | Answer;
+
+/** A person's yes, with the stamp of what they were shown when they gave it. */
+export interface Answer {
+  readonly person: Principal;
+  readonly about: string;
+}
 
 /** One invocation as a transport hands it over; nothing in it is trusted but the principal. */
 export interface CallRequest {
@@ -57,6 +63,8 @@ export interface CallState {
   decision: Decision | undefined;
   limits: readonly Limit[];
   decider: Principal | undefined;
+  /** The approvals a person was shown before they answered in a dialog; their answer covers no others. */
+  shown: ReadonlySet<number> | undefined;
   /** The approval that satisfies `ask`: an executed row, a consumed permit, or the parent's. */
   grant: Approval | undefined;
   replayKey: string | undefined;

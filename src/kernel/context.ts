@@ -1,6 +1,7 @@
 import { ToolFault } from '../contract/faults.ts';
 import type { ToolContext } from '../contract/tool.ts';
 import type { CallState } from './call.ts';
+import type { Deadline } from './deadline.ts';
 import type { Ports } from './ports.ts';
 
 /** What a handler is given for this call. */
@@ -8,7 +9,7 @@ export function createContext(
   call: CallState,
   services: unknown,
   ports: Ports,
-  signal?: AbortSignal,
+  deadline?: Deadline,
 ): ToolContext<unknown> {
   const { request } = call;
   return {
@@ -16,8 +17,11 @@ export function createContext(
     callId: call.id,
     principal: request.principal,
     decider: call.decider,
+    shown: call.shown,
     approvedBy: call.grant?.decidedBy,
-    signal: signal ?? request.signal ?? new AbortController().signal,
+    get signal() {
+      return deadline?.signal ?? request.signal ?? new AbortController().signal;
+    },
     now: ports.now,
     progress: (message, done = 0, total) => request.onProgress?.({ message, done, total }),
     async artifact(name, mediaType, body) {
@@ -45,7 +49,7 @@ export function createContext(
         principal: request.principal,
         transport: request.transport,
         client: request.client,
-        signal: signal ?? request.signal,
+        signal: deadline?.signal ?? request.signal,
         idempotencyKey: options?.idempotencyKey,
         reason: request.reason,
         parent: call,

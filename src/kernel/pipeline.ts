@@ -65,6 +65,7 @@ function newCall(request: CallRequest, now: Date): CallState {
     decision: undefined,
     limits: [],
     decider: undefined,
+    shown: undefined,
     grant: undefined,
     replayKey: undefined,
     replayOf: undefined,

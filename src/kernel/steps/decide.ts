@@ -117,15 +117,18 @@ async function settleDecider(call: CallState, { limits, queue }: Ports): Promise
     call.decider = principal;
     return undefined;
   }
-  const targets = await describeDecisionTargets(queue, call.args);
-  if (consent && consent !== 'can-ask') {
-    call.decider = consent;
+  const targets = await describeDecisionTargets(queue, bound.toolkit.id, call.args);
+  if (consent && consent !== 'can-ask' && consent.about === targets.about) {
+    call.decider = consent.person;
+    call.shown = targets.ids;
     return undefined;
   }
-  if (consent === 'can-ask') {
+  // Also when the person agreed to something else: what waits has changed while they read, so they are asked again.
+  if (consent) {
     return {
       status: 'needs_person',
       question: `${bound.tool.title}? Asked by ${principalName(principal)}.\n${targets.text}`,
+      about: targets.about,
     };
   }
   return refuse(

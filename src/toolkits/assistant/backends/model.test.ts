@@ -225,7 +225,11 @@ describe('the assistant’s tools', () => {
       { status: 'dry_run', data: { a: 1 }, notes: {}, rule: 'r' },
       /^Not done: policy allows a dry run only/,
     ],
-    ['in need of a person', { status: 'needs_person', question: 'Approve?' }, /^Not done\. Only a person/],
+    [
+      'in need of a person',
+      { status: 'needs_person', question: 'Approve?', about: '' },
+      /^Not done\. Only a person/,
+    ],
     [
       'indeterminate',
       { status: 'indeterminate', fault: new ToolFault('indeterminate', 'x') },

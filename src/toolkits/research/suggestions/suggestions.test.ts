@@ -67,7 +67,12 @@ describe('a suggested code', () => {
       status: 'needs_person',
       question: expect.stringContaining('New code "A"'),
     });
-    const answered = await world.call('approve_suggestion', { suggestion_id }, { consent: ADA });
+    if (asked.status !== 'needs_person') throw new Error('The researcher was not asked.');
+    const answered = await world.call(
+      'approve_suggestion',
+      { suggestion_id },
+      { consent: { person: ADA, about: asked.about } },
+    );
     expect(answered).toMatchObject({ status: 'ok', data: { status: 'created' } });
   });
 

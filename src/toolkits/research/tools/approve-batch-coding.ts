@@ -28,7 +28,10 @@ export const approveBatchCoding = defineResearchTool({
 
   async run({ batch_id }, context) {
     const items = await batchItems(context.services, batch_id);
-    const waiting = items.filter(({ state }) => state === 'pending');
+    const waiting = items.filter(
+      // What joined the batch while the researcher read the question was not part of it.
+      ({ id, state }) => state === 'pending' && (context.shown?.has(id) ?? true),
+    );
     if (waiting.length === 0 && items.length > 0) {
       throw new ToolFault('approval_state', `Nothing of batch ${batch_id} waits any more.`, {
         detail: { batch_id },

@@ -28,17 +28,19 @@ export const approveAll = defineXTool({
     results: z.array(execution),
   }),
   describeApproval: () => 'Approve every queued item of toolkit x and execute them?',
-  async run(_args, { services, decider, signal, progress }) {
+  async run(_args, { services, decider, shown, signal, progress }) {
     const by = requireDecider(decider, 'countersign approvals list');
     const { approvals } = services.kernel;
     const max = services.settings.limits.max_batch_approve;
-    const items = await approvals.list({
+    const waiting = await approvals.list({
       states: ['pending'],
       toolkit: 'x',
       kind: 'call',
       order: 'oldest',
       limit: max,
     });
+    // What was queued while the person read the question was not part of it.
+    const items = waiting.filter(({ id }) => shown?.has(id) ?? true);
     const results: Execution[] = [];
     const faults: ToolFault[] = [];
     for (const { id, tool } of items) {
