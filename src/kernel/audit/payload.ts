@@ -1,6 +1,7 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonValue } from '../../contract/json.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
+import { newSalt } from '../../lib/salt.ts';
 import type { PreparedEntry } from './entry.ts';
 
 export type PayloadKind = 'args' | 'result';
@@ -23,7 +24,7 @@ export function sealPayload(
 ): SealedPayload {
   const { keep = true, maxKept = Number.POSITIVE_INFINITY } = options;
   const body = canonicalJson(value);
-  const salt = randomBytes(16).toString('hex');
+  const salt = newSalt();
   const digest = payloadHash(salt + body);
   if (keep && body.length <= maxKept) return { hash: digest, salt, body };
   return { hash: unkeptPrefix(salt) + digest, salt, body: null };

@@ -1,22 +1,27 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
+import { newSalt } from '../../lib/salt.ts';
 
 /**
  * The arguments as evidence may keep them: marked-private ones and whatever is named like a secret, at any depth, are
- * replaced by a salted hash. Whoever knows the value can still show that it was this one.
+ * replaced by a salted hash. Whoever knows the value can still show that it was this one. Nothing to hide, nothing copied.
  */
 export function redactPrivate(
   args: JsonObject,
   privateArgs: readonly string[] = [],
   isSecret: (name: string) => boolean = isSecretName,
 ): JsonObject {
-  const shown: JsonObject = {};
-  for (const [name, value] of Object.entries(args)) {
+  let shown: JsonObject | undefined;
+  for (const name of Object.keys(args)) {
+    const value = args[name] as JsonValue;
     const hidden = privateArgs.includes(name) || isSecret(name);
-    setOwn(shown, name, hidden ? hide(value) : redactSecrets(value, isSecret));
+    const told = hidden ? hide(value) : redactSecrets(value, isSecret);
+    if (told === value) continue;
+    shown ??= { ...args };
+    setOwn(shown, name, told);
   }
-  return shown;
+  return shown ?? args;
 }
 
 /** For results, which have no marked fields. */
@@ -25,7 +30,10 @@ export function redactSecrets(
   isSecret: (name: string) => boolean = isSecretName,
 ): JsonValue {
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((item) => redactSecrets(item, isSecret));
+  if (Array.isArray(value)) {
+    const told = value.map((item) => redactSecrets(item, isSecret));
+    return told.some((item, index) => item !== value[index]) ? told : value;
+  }
   return redactPrivate(value, [], isSecret);
 }
 
@@ -36,8 +44,21 @@ const SECRET_START = /^(authorization|password|secret|bearer|private_key|api_key
 const HARMLESS =
   /^(pagination|next|previous|prev|page|continuation|sync|cursor|max|min|total|input|output)_token$/;
 
+/** The same few names come with every call. */
+const judged = new Map<string, boolean>();
+const MAX_JUDGED = 2000;
+
 /** `apiKey`, `X-Api-Key` and `api_key` are the same name. */
 export function isSecretName(name: string): boolean {
+  const known = judged.get(name);
+  if (known !== undefined) return known;
+  const secret = readsLikeSecret(name);
+  // Names of maps are data: without a bound they would pile up here.
+  if (judged.size < MAX_JUDGED && name.length <= 64) judged.set(name, secret);
+  return secret;
+}
+
+function readsLikeSecret(name: string): boolean {
   const plain = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')
@@ -47,7 +68,7 @@ export function isSecretName(name: string): boolean {
 
 function hide(value: JsonValue): JsonValue {
   if (value === null) return null;
-  const salt = randomBytes(16).toString('hex');
+  const salt = newSalt();
   return { $hash: `sha256:${hash('sha256', salt + canonicalJson(value))}`, $salt: salt };
 }
 

@@ -24,8 +24,8 @@ const TABLES = Object.keys(COLUMNS) as TableName[];
 /** One bit of one value. A null has no bits; anything in its place is a change as well. */
 function flip(value: string | number | null, position: number, bit: number): string | number {
   if (value === null) return 'x';
-  // High enough to meet no other row's key, low enough for every integer column.
-  if (typeof value === 'number') return value ^ (1 << (6 + (bit % 10)));
+  // High enough to meet no other row's key, up to the last bit that an integer column has.
+  if (typeof value === 'number') return value ^ (1 << (6 + (bit % 25)));
   if (value === '') return 'x';
   const at = position % value.length;
   let code = value.charCodeAt(at);
