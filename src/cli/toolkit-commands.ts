@@ -223,7 +223,7 @@ function addResearch(program: Command): void {
     .description('close the project')
     .action(async (options, command) => (await project()).closeProject(globals(command), options));
   research
-    .command('status', { isDefault: true })
+    .command('status')
     .description('the open project and what waits in it')
     .action(async (_options, command) => (await project()).projectStatus(globals(command)));
   research

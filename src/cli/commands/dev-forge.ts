@@ -1,4 +1,5 @@
 import type { Author, Comment, Issue, Pull, PullFile } from '../../toolkits/dev/forge/port.ts';
+import type { DevServices } from '../../toolkits/dev/services.ts';
 import { type ActOptions, act, look, tellAct } from '../act.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
@@ -113,21 +114,27 @@ export function showPull(global: GlobalOptions, number: string, options: RepoOpt
   });
 }
 
+/** The change itself, in the form `git apply` and `patch` read. */
 export function diffPull(global: GlobalOptions, number: string, options: RepoOptions): Promise<void> {
   return withApp(global, async (app) => {
-    const shown = await look<{ repo: string; diff: string; truncated: boolean }>(
-      app,
-      'dev',
-      'diff',
-      one(number, options),
-    );
-    if (global.json) return printJson(shown);
-    // Into a pipe it goes byte for byte, so that `git apply` can read it.
-    const { diff } = shown;
+    const { services } = await app.inventory.load('dev');
+    const { repos } = (await services()) as DevServices;
+    const { forge, name } = await repos.forPerson(options.repo ?? '.');
+    const found = await forge.pullFiles(numberOf(number), AbortSignal.timeout(60_000));
+    const diff = found.files.map(unified).join('');
+    if (global.json) return printJson({ repo: name, diff, truncated: found.truncated });
+    // Into a pipe it goes as it is; on a terminal nothing in it may steer the terminal.
     print((process.stdout.isTTY ? colored(plainText(diff)) : diff).replace(/\n$/, ''));
-    if (shown.truncated)
+    if (found.truncated)
       throw new CliError('The forge has more files than it gives out; this is not the whole diff.');
   });
+}
+
+function unified({ filename, previous_filename, status, patch }: PullFile): string {
+  if (patch === undefined) return `${filename}: ${status}, no text to show\n`;
+  const before = status === 'added' ? '/dev/null' : `a/${previous_filename ?? filename}`;
+  const after = status === 'removed' ? '/dev/null' : `b/${filename}`;
+  return `--- ${before}\n+++ ${after}\n${patch.replace(/\n?$/, '\n')}`;
 }
 
 export function mergePull(
@@ -201,6 +208,6 @@ const colored = (diff: string): string =>
     .map((line) => {
       if (line.startsWith('+')) return `\u001b[32m${line}\u001b[0m`;
       if (line.startsWith('-')) return `\u001b[31m${line}\u001b[0m`;
-      return line.startsWith('diff ') ? `\u001b[1m${line}\u001b[0m` : line;
+      return line.startsWith('@@') ? `\u001b[36m${line}\u001b[0m` : line;
     })
     .join('\n');

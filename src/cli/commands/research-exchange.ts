@@ -4,7 +4,7 @@ import type { App } from '../../app.ts';
 import { principalName } from '../../contract/principal.ts';
 import type { ExchangeNote } from '../../toolkits/research/exchange/report.ts';
 import type { ResearchServices } from '../../toolkits/research/services.ts';
-import { type ActOptions, act, tellAct } from '../act.ts';
+import { type ActOptions, act, look, tellAct } from '../act.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson } from '../output.ts';
 import { oneLine, plainText } from '../plain-text.ts';
@@ -32,10 +32,12 @@ export function importFiles(
         throw new CliError(`${file} cannot be imported; known are ${IMPORTED.join(', ')}.`, 2);
       if (!existsSync(file)) throw new CliError(`There is no file ${file}.`);
     }
+    const before = await casesOf(app);
     const acted = await act(app, 'import_files', { paths: files.map((file) => resolve(file)) }, options);
+    const cases = acted.outcome.status === 'ok' ? (await casesOf(app)) - before : 0;
     tellAct<Imported>(global, acted, (data) =>
       [
-        `Imported ${counted(data.source_count, 'source')}${data.code_count > 0 ? ` and ${counted(data.code_count, 'code')}` : ''}.`,
+        `Imported ${whatCame(data, cases)}.`,
         ...data.sources.slice(0, SHOWN).map(({ id, name }) => `  ${id}  ${oneLine(name)}`),
         ...(data.sources.length > SHOWN ? [`  … and ${data.sources.length - SHOWN} more`] : []),
         ...data.notes.map(noteLine),
@@ -46,6 +48,19 @@ export function importFiles(
 }
 
 const SHOWN = 10;
+
+/** A survey's rows become cases, which the tool's reply does not count. */
+const casesOf = async (app: App): Promise<number> =>
+  (await look<{ case_count?: number }>(app, 'research', 'project')).case_count ?? 0;
+
+const whatCame = (data: Imported, cases: number): string =>
+  [
+    data.source_count > 0 && counted(data.source_count, 'source'),
+    data.code_count > 0 && counted(data.code_count, 'code'),
+    cases > 0 && counted(cases, 'case'),
+  ]
+    .filter(Boolean)
+    .join(', ') || 'nothing new';
 
 export const EXPORT_FORMATS = ['qdpx', 'qdc', 'csv', 'xlsx', 'html', 'md'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

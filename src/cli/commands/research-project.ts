@@ -3,6 +3,7 @@ import { type ActOptions, act, look, tellAct } from '../act.ts';
 import { type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
 import { oneLine, paragraph, plainText } from '../plain-text.ts';
+import { counted } from '../text.ts';
 
 interface Opened {
   readonly project_name: string;
@@ -93,7 +94,7 @@ export function projectStatus(global: GlobalOptions): Promise<void> {
       row('', `${count} by ${name}${kind === 'agent' ? ' (agent)' : ''}`);
     row('Pseudonyms', String(shown.pseudonym_count));
     row('Analysis', AI[shown.ai] ?? shown.ai);
-    row('Waiting', shown.pending_count === 0 ? 'no suggestions' : `${shown.pending_count} suggestions`);
+    row('Waiting', shown.pending_count === 0 ? 'no suggestions' : counted(shown.pending_count, 'suggestion'));
     if (shown.memo) print(`\n${paragraph(shown.memo)}`);
     if (shown.pending_count > 0) print('\nDecide: countersign approvals list --toolkit research');
   });

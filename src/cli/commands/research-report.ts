@@ -31,14 +31,18 @@ export function auditTrail(
 }
 
 /** The entry by which an agent's client finds the server; other entries stay. */
-export async function mcpJson(global: GlobalOptions, target: string | undefined): Promise<void> {
-  const path = resolve(target ?? '.');
+export async function mcpJson(global: GlobalOptions, place: string | undefined): Promise<void> {
+  const path = resolve(place ?? '.');
   const isFolder = existsSync(path) && statSync(path).isDirectory();
   if (!isFolder && basename(path) !== '.mcp.json')
     throw new CliError(`${path} is neither a folder nor a file named .mcp.json.`, 2);
-  const { writeMcpJson } = await import('../../toolkits/research/lib/mcp-json.ts');
-  const written = writeMcpJson(isFolder ? path : dirname(path));
-  if (global.json) return printJson(written);
-  print(written.changed ? `Wrote ${written.path}.` : `${written.path} has the entry already.`);
-  print('Clients that read it connect to http://localhost:8765/mcp while `countersign up` runs.');
+  await withApp(global, async ({ config }) => {
+    const { port, public_url: publicUrl } = config.server;
+    const url = publicUrl ? `${publicUrl.replace(/\/$/, '')}/mcp` : `http://localhost:${port}/mcp`;
+    const { writeMcpJson } = await import('../../toolkits/research/lib/mcp-json.ts');
+    const written = writeMcpJson(isFolder ? path : dirname(path), url);
+    if (global.json) return printJson({ ...written, url });
+    print(written.changed ? `Wrote ${written.path}.` : `${written.path} has the entry already.`);
+    print(`Clients that read it connect to ${url} while \`countersign up\` runs.`);
+  });
 }

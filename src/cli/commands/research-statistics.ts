@@ -39,7 +39,7 @@ export function agreement(
       'CODERS',
       'MEASURE',
       'VALUE',
-      '95 %',
+      '95 % INTERVAL',
       'AGREED',
       'UNITS',
     ];

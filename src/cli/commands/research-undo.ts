@@ -31,6 +31,7 @@ export function listChanges(global: GlobalOptions, options: { limit?: string }):
           one.state,
           one.summary,
         ]),
+        100,
       ),
     );
     print('\nTake one back: countersign research undo CHANGE');

@@ -184,7 +184,8 @@ export function xUsage(global: GlobalOptions, options: { days?: string }): Promi
       print(
         table(
           ['REQUEST', 'CALLS', 'FAILED', 'ITEMS', 'COST', ''],
-          x.endpoints
+          [...x.endpoints]
+            .sort((a, b) => b.calls - a.calls)
             .slice(0, 15)
             .map((one) => [
               `${one.method} ${one.endpoint}`,
