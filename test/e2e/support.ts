@@ -73,6 +73,8 @@ export interface Server {
   readonly tcpPort: number;
   connect(transport: TransportName, options?: ClientOptions & { token?: string }): Promise<Session>;
   stop(): Promise<void>;
+  /** As a power cut would: nothing is written any more. */
+  kill(): void;
 }
 
 /** `countersign up` on free ports, as a person would start it. */
@@ -102,6 +104,7 @@ export async function startUp(home: Home, ...args: string[]): Promise<Server> {
       const session = await open(new LineTransport(socket, socket) as unknown as Transport, options);
       return { client: session.client, close: async () => void socket.destroy() };
     },
+    kill: () => void child.kill('SIGKILL'),
     stop: () =>
       new Promise((resolve) => {
         child.once('close', () => resolve());
