@@ -8,6 +8,7 @@ import { byAgent, openBench, type ResearchBench } from '../../../../../test/supp
 import type { ProjectReader, ProjectStore } from '../../project/types.ts';
 import { Archive } from '../archive.ts';
 import { exportCodebook, importCodebook } from '../codebook.ts';
+import { pdf } from '../documents/pdf.fixture.ts';
 import { exportQdpx } from '../export-qdpx.ts';
 import { importQdpx } from '../import-qdpx.ts';
 
@@ -286,6 +287,57 @@ describe('a .qdpx export', () => {
       );
     },
   );
+
+  it('keeps sub-codes where the other project has them, and makes categories of them where it has not', async () => {
+    const project = bench.open(makeQualCoderProject(bench.dir, 17).path);
+    await project.write(byAgent(), (writer) => {
+      const panic = writer.addCode({ name: 'Panic', parentId: 1, memo: 'sudden' });
+      writer.addCoding({ codeId: panic, sourceId: 1, start: 0, end: 11 });
+    });
+    const path = join(bench.dir, 'out.qdpx');
+    await exportQdpx(project, path);
+    await validate((await xmlOf(path)).xml, 'project');
+    const new17 = bench.open(makeQualCoderProject(bench.dir, 17, 'other').path);
+    await importQdpx(new17, byAgent(), path);
+    expect(new17.codes().find(({ name }) => name === 'Panic')?.parentId).toBe(1);
+    const new14 = bench.create('copy');
+    const { notes } = await importQdpx(new14, byAgent(), path);
+    const anxiety = new14.categories().find(({ name }) => name === 'Anxiety')?.id;
+    expect(
+      new14
+        .codes()
+        .filter(({ categoryId }) => categoryId === anxiety)
+        .map(({ name }) => name),
+    ).toEqual(['Anxiety', 'Panic']);
+    expect(new14.codings().map(({ text }) => text)).toEqual(project.codings().map(({ text }) => text));
+    expect(notes.map(({ what }) => what)).toContain(
+      'Made a code with sub-codes into a category that holds the code',
+    );
+  });
+
+  it('turns the areas of a PDF page over and back, as REFI-QDA counts from the bottom', async () => {
+    const project = bench.create('study');
+    await project.write(byAgent(), (writer) => {
+      const codeId = writer.addCode({ name: 'Figure' });
+      const sourceId = writer.addSource({
+        name: 'a.pdf',
+        text: 'Hello',
+        mediaPath: '/docs/a.pdf',
+        file: pdf('Hello', 'World'),
+      });
+      writer.addImageCoding({ codeId, sourceId, x: 10, y: 20, width: 30, height: 40, pdfPage: 1 });
+      writer.addCoding({ codeId, sourceId, start: 0, end: 5 });
+    });
+    const path = join(bench.dir, 'out.qdpx');
+    await exportQdpx(project, path);
+    const { xml } = await xmlOf(path);
+    await validate(xml, 'project');
+    expect(xml).toMatch(/<PDFSelection [^>]*page="1" firstX="10" firstY="772" secondX="40" secondY="732"/);
+    const copy = bench.create('copy');
+    await importQdpx(copy, byAgent(), path);
+    expect(content(copy)).toEqual(content(project));
+    expect(copy.imageCodings()).toMatchObject([{ x: 10, y: 20, width: 30, height: 40, pdfPage: 1 }]);
+  });
 
   it('is not left half-written when it is cancelled', async () => {
     const project = bench.create('study');
