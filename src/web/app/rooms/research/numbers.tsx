@@ -84,7 +84,7 @@ export function Numbers() {
             <p>Agreement needs two coders, people or agents, who coded the same source.</p>
           </Empty>
         ) : (
-          <AgreementTable rows={agreement.data ?? []} />
+          agreement.data && <AgreementTable rows={agreement.data} />
         )}
       </section>
       <ErrorNotice error={statistics.error} />

@@ -48,7 +48,7 @@ export function stretch(
   by: 1 | -1,
   step: Step,
 ): Range {
-  const stops = stopsAround(rows, range[edge], step);
+  const stops = stopsAround(rows, range[edge], edge, step);
   const next =
     by === 1 ? stops.find((stop) => stop > range[edge]) : stops.findLast((stop) => stop < range[edge]);
   if (next === undefined) return range;
@@ -56,22 +56,26 @@ export function stretch(
   return moved.start < moved.end ? moved : range;
 }
 
-function stopsAround(rows: readonly TextRow[], position: number, step: Step): number[] {
+/** Where an edge can stand: a start where a row or word starts, an end where one ends. */
+function stopsAround(
+  rows: readonly TextRow[],
+  position: number,
+  edge: 'start' | 'end',
+  step: Step,
+): number[] {
   const at = rowAt(rows, position);
   const near = rows.slice(Math.max(0, at - 2), at + 3);
-  if (step === 'row') return near.flatMap(({ start, end }) => [start, end]);
-  return near.flatMap((row) => wordStops(row));
+  const spans = step === 'row' ? near : near.flatMap(wordsOf);
+  return spans.map((span) => span[edge]);
 }
 
-function wordStops(row: TextRow): number[] {
+function wordsOf(row: TextRow): Range[] {
   const words = new Intl.Segmenter(undefined, { granularity: 'word' });
-  const stops: number[] = [];
-  for (const { index, segment, isWordLike } of words.segment(row.text)) {
-    if (!isWordLike) continue;
+  return [...words.segment(row.text)].flatMap(({ index, segment, isWordLike }) => {
+    if (!isWordLike) return [];
     const start = row.start + countCodePoints(row.text.slice(0, index));
-    stops.push(start, start + countCodePoints(segment));
-  }
-  return stops;
+    return [{ start, end: start + countCodePoints(segment) }];
+  });
 }
 
 /** The words of a range, read from the rows. */
