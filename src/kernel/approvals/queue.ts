@@ -4,7 +4,7 @@ import { ToolFault } from '../../contract/faults.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval, ApprovalFilter, Log, Proposal } from '../../contract/ports.ts';
-import { principalName } from '../../contract/principal.ts';
+import { principalName, samePrincipal } from '../../contract/principal.ts';
 import { digest } from '../../lib/digest.ts';
 import { appendEntries, prepareEntry } from '../audit/index.ts';
 import type { BoundTool, CallState } from '../call.ts';
@@ -109,7 +109,7 @@ export class ApprovalQueue {
   }
 
   async #mustFit(permit: Approval, call: CallState): Promise<void> {
-    const { bound } = call.request;
+    const { bound, principal } = call.request;
     const fail = (why: string): never => {
       throw new ToolFault('approval_invalid', `Approval ${permit.id} ${why}`, {
         detail: { approval_id: permit.id, state: permit.state },
@@ -117,6 +117,8 @@ export class ApprovalQueue {
     };
     if (permit.kind !== 'permit' || permit.tool !== bound.tool.name)
       fail(`is not a permit for ${bound.tool.name}.`);
+    if (principal.kind !== 'person' && !samePrincipal(permit.requester, principal))
+      fail('was given to another agent; request one of your own.');
     if (permit.state === 'pending') {
       throw new ToolFault(
         'approval_required',
