@@ -178,7 +178,8 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     await expect(
       test.kernel.approvals.approve(id, { ...AGENT, label: 'somebody else' }),
     ).rejects.toMatchObject({ code: 'policy_denied_hard_rule' });
-    expect((await test.kernel.approvals.approve(id, OTHER)).approval.state).toBe('done');
+    const scouts = await ask('from a named agent', { principal: { kind: 'agent', id: 'scout' } });
+    expect((await test.kernel.approvals.approve(scouts, OTHER)).approval.state).toBe('done');
   });
 
   it('asks for every destroy, whatever the rules say', async () => {

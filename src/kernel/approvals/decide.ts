@@ -15,6 +15,7 @@ import { appendEntries, type EntryKind, prepareEntry } from '../audit/index.ts';
 import { publishEvent } from '../events.ts';
 import { outcomeData } from '../evidence.ts';
 import type { Invoke } from '../pipeline.ts';
+import { withoutFalseDryRun } from '../steps/validate.ts';
 import type { ApprovalsTable, Tables } from '../tables.ts';
 import { countApprovals } from './find.ts';
 import { type ApprovalQueue, isExpired } from './queue.ts';
@@ -281,7 +282,17 @@ function refuseOwn({ requester, id }: Approval, by: Principal, agentsMayApprove:
   if (by.kind === 'system') hard('the system decides nothing by itself.');
   if (!agentsMayApprove) hard('an agent may not decide what waits for a person.');
   if (samePrincipal(requester, by)) hard('an agent may not decide its own request.');
+  if (requester.kind === 'agent' && mayBeAnybody(by))
+    hard('only an agent known by its own token may decide for another.');
+  if (mayBeAnybody(requester)) hard(`${principalName(requester)} may have asked for this very agent.`);
 }
+
+/**
+ * Any agent can leave its token away and be `local`, give the assistant an order, or schedule a post: what comes under
+ * these names may come from whoever wants to decide on it.
+ */
+const mayBeAnybody = (who: Principal): boolean => PROXIES.has(principalName(who));
+const PROXIES = new Set(['agent:local', 'agent:assistant', 'system:scheduler']);
 
 function alreadyText(current: Approval, from: readonly ApprovalState[]): string {
   if (from.includes(current.state))
@@ -311,7 +322,7 @@ async function validEdit(
       `The edited arguments do not fit ${approval.tool}: ${lines.join('; ')}.`,
     );
   }
-  const checked = parsed.value as JsonObject;
+  const checked = withoutFalseDryRun(parsed.value as JsonObject);
   if (bound.tool.check) await bound.tool.check(checked, await bound.services());
   return { args: checked, tool: bound.tool };
 }
