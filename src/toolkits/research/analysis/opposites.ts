@@ -93,7 +93,7 @@ export function contrast(nameA: string, nameB: string): string | undefined {
   return undefined;
 }
 
-export function isOpposite(a: string, b: string): boolean {
+function isOpposite(a: string, b: string): boolean {
   if (TABLE.has(`${stem(a)}/${stem(b)}`)) return true;
   const [longer, shorter] = a.length >= b.length ? [a, b] : [b, a];
   const bare = rootOf(shorter);

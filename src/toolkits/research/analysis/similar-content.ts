@@ -7,7 +7,7 @@ import type { PassageIndex } from './text-index.ts';
 import type { Vectors } from './vectors.ts';
 import { contentStems, stemsOf, wordsOf } from './words.ts';
 
-export interface SimilarMatch {
+interface SimilarMatch {
   readonly sourceId: number;
   readonly sourceName: string;
   readonly start: number;

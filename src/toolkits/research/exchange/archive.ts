@@ -10,7 +10,7 @@ export interface ArchiveLimits {
   readonly ratio: number;
 }
 
-export const ARCHIVE_LIMITS: ArchiveLimits = { entries: 20_000, total: 2_147_483_647, ratio: 200 };
+const ARCHIVE_LIMITS: ArchiveLimits = { entries: 20_000, total: 2_147_483_647, ratio: 200 };
 
 const LARGE = 20_000_000;
 const SYMBOLIC_LINK = 0o120000;

@@ -1,7 +1,7 @@
 import type { AppliedCode, NamedItem } from './frequencies.ts';
 
 /** How two segments of one source lie to each other: QualCoder's E, I, O and P. */
-export type Relation = 'exact' | 'inclusion' | 'overlap' | 'proximity';
+type Relation = 'exact' | 'inclusion' | 'overlap' | 'proximity';
 
 export interface CoOccurrence {
   readonly first: NamedItem;

@@ -4,7 +4,7 @@ import { type Coefficient, cohen, fleiss, krippendorff } from './coefficients.ts
 import type { Span } from './spans.ts';
 import { type Block, mergeBlocks, rateText, type UnitOfAnalysis } from './units.ts';
 
-export interface Coder {
+interface Coder {
   readonly name: string;
   readonly kind: 'person' | 'agent';
 }

@@ -15,7 +15,7 @@ export function union(spans: Iterable<Span>): Span[] {
   return joined;
 }
 
-export const overlap = (a: Span, b: Span): number =>
+const overlap = (a: Span, b: Span): number =>
   Math.max(0, Math.min(a.end, b.end) - Math.max(a.start, b.start));
 
 /** How much of `within` a sorted union covers. */

@@ -15,7 +15,7 @@ export interface SquareTable {
   readonly counts: Float64Array;
 }
 
-export function squareTable(size: number): SquareTable {
+function squareTable(size: number): SquareTable {
   return { size, counts: new Float64Array(size * size) };
 }
 

@@ -8,7 +8,7 @@ import { readPlainText } from './plain-text.ts';
 import { readSubtitles } from './subtitles.ts';
 import { readSurvey, type SurveyOptions } from './survey.ts';
 
-export const DOCUMENT_TYPES = ['.txt', '.md', '.docx', '.pdf', '.srt', '.vtt', '.csv'] as const;
+const DOCUMENT_TYPES = ['.txt', '.md', '.docx', '.pdf', '.srt', '.vtt', '.csv'] as const;
 
 /** What a file holds, by its ending. `name` is the bare file name. */
 export async function readDocument(

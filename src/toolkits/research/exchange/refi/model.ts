@@ -20,7 +20,7 @@ export interface RefiProject {
   readonly graphs: number;
 }
 
-export interface RefiUser {
+interface RefiUser {
   readonly guid: string;
   readonly name: string;
 }
@@ -116,7 +116,7 @@ export interface RefiText extends RefiMade {
 
 export type RefiNote = RefiText;
 
-export interface RefiTextSource extends RefiText {
+interface RefiTextSource extends RefiText {
   readonly kind: 'text';
 }
 
@@ -144,7 +144,7 @@ export interface RefiLink {
   readonly target: string;
 }
 
-export interface RefiSet {
+interface RefiSet {
   readonly guid: string;
   readonly name: string;
   readonly codes: readonly string[];

@@ -13,7 +13,7 @@ import type {
 } from './model.ts';
 
 /** What goes into the archive: a text, or a file of the project as `mediaPath` names it. */
-export type Place = { readonly name: string } & ({ readonly text: string } | { readonly mediaPath: string });
+type Place = { readonly name: string } & ({ readonly text: string } | { readonly mediaPath: string });
 export type Places = readonly Place[];
 
 interface Converted {
