@@ -1,4 +1,3 @@
-import type { Insertable } from 'kysely';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Outcome } from '../contract/outcome.ts';
 import { principalName } from '../contract/principal.ts';
@@ -13,13 +12,11 @@ import {
 import type { CallState } from './call.ts';
 import type { CallsTable } from './tables.ts';
 
-type CallRow = Insertable<CallsTable>;
-
 /** Arguments beyond this size are kept as a hash only. */
 const MAX_KEPT = 256 * 1024;
 
 /** The call's row as it is known so far. */
-export function callRow(call: CallState): CallRow {
+export function callRow(call: CallState): CallsTable {
   const { request, decision } = call;
   const { tool, toolkit } = request.bound;
   return {

@@ -1,19 +1,18 @@
-import type { Insertable } from 'kysely';
 import { ToolFault } from '../contract/faults.ts';
 import type { Log } from '../contract/ports.ts';
 import { appendEntries, type PreparedEntry } from './audit/index.ts';
 import type { Database } from './database.ts';
+import { CALLS, insertRows, PAYLOADS } from './statements.ts';
 import type { AuditPayloadsTable, CallsTable } from './tables.ts';
 
 export interface CallEvidence {
-  readonly row: Insertable<CallsTable>;
-  readonly payloads: readonly Insertable<AuditPayloadsTable>[];
+  readonly row: CallsTable;
+  readonly payloads: readonly AuditPayloadsTable[];
   readonly entry: PreparedEntry;
 }
 
 /** Reads may lag their reply by 100 ms; this leaves room for the commit itself. */
 const GROUP_MS = 50;
-const CHUNK = 200;
 /** Beyond this many waiting calls the store is not keeping up, and calls wait for it. */
 const MAX_WAITING = 5_000;
 
@@ -62,20 +61,13 @@ export class Recorder {
     this.#waiting = [];
     try {
       await this.#database.write(async (trx) => {
-        for (let start = 0; start < group.length; start += CHUNK) {
-          const chunk = group.slice(start, start + CHUNK);
-          await trx
-            .insertInto('calls')
-            .values(chunk.map(({ row }) => row))
-            .execute();
-          const payloads = chunk.flatMap((one) => one.payloads);
-          if (payloads.length > 0) await trx.insertInto('audit_payloads').values(payloads).execute();
-        }
-        await appendEntries(
-          trx,
-          this.#database.engine,
-          group.map(({ entry }) => entry),
-        );
+        const { engine } = this.#database;
+        const rows = group.map(({ row }) => row);
+        const payloads = group.flatMap((one) => one.payloads);
+        const entries = group.map(({ entry }) => entry);
+        await insertRows(trx, engine, CALLS, rows);
+        await insertRows(trx, engine, PAYLOADS, payloads);
+        await appendEntries(trx, engine, entries);
       });
       this.#broken = undefined;
     } catch (error) {

@@ -1,3 +1,5 @@
+import serialize from 'canonicalize';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CanonicalError, canonicalJson } from './canonical.ts';
 
@@ -15,6 +17,33 @@ describe('canonicalJson', () => {
     const value = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\u{1f600}': 5, '\u0080': 6, '\u00f6': 7 };
     expect(Object.values(JSON.parse(canonicalJson(value)) as object)).toHaveLength(7);
     expect([...canonicalJson(value).matchAll(/:(\d)/g)].map(([, digit]) => digit).join('')).toBe('2467153');
+  });
+
+  it('writes any data byte for byte as the reference library does', () => {
+    const data = fc.anything({
+      maxDepth: 5,
+      key: fc.string({ unit: 'grapheme-composite' }),
+      values: [
+        fc.boolean(),
+        fc.constant(null),
+        fc.constant(undefined),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.integer(),
+        fc.string({ unit: 'grapheme' }),
+        fc.date({ noInvalidDate: true }),
+      ],
+    });
+    fc.assert(
+      fc.property(data, (value) => {
+        if (value !== undefined) expect(canonicalJson(value)).toBe(serialize(value));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('writes names that are digits, empty or negative zero as the reference library does', () => {
+    const value = { 10: 1, 9: -0, '': [], a: {}, A: [undefined, null], __proto: 1e21 };
+    expect(canonicalJson(value)).toBe(serialize(value));
   });
 
   it('leaves out what is undefined and keeps a field named __proto__', () => {

@@ -16,6 +16,56 @@ export class CanonicalError extends Error {
 
 /** RFC 8785: one text for one JSON value, so that a hash over it means the same everywhere. */
 export function canonicalJson(value: unknown): string {
+  return writePlain(value, 0) ?? writeAny(value);
+}
+
+/** Deeper values are left to the library, which also notices one that contains itself. */
+const MAX_PLAIN_DEPTH = 64;
+
+/** The library's text for plain data, in a fraction of its time; undefined for anything that needs a closer look. */
+function writePlain(value: unknown, depth: number): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed() ? JSON.stringify(value) : undefined;
+    case 'number':
+      return Number.isFinite(value) ? String(value === 0 ? 0 : value) : undefined;
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      if (value === null) return 'null';
+      if (depth >= MAX_PLAIN_DEPTH) return undefined;
+      return Array.isArray(value) ? writeList(value, depth) : writeObject(value, depth);
+    default:
+      return undefined;
+  }
+}
+
+function writeList(list: readonly unknown[], depth: number): string | undefined {
+  let text = '[';
+  for (let index = 0; index < list.length; index += 1) {
+    const item = writePlain(list[index], depth + 1);
+    if (item === undefined) return undefined;
+    text += index === 0 ? item : `,${item}`;
+  }
+  return `${text}]`;
+}
+
+function writeObject(value: object, depth: number): string | undefined {
+  if ('toJSON' in value) return undefined;
+  const fields = value as Readonly<Record<string, unknown>>;
+  let text = '{';
+  for (const key of Object.keys(fields).sort()) {
+    const field = fields[key];
+    if (field === undefined) continue;
+    const name = writePlain(key, depth);
+    const item = writePlain(field, depth + 1);
+    if (name === undefined || item === undefined) return undefined;
+    text += text === '{' ? `${name}:${item}` : `,${name}:${item}`;
+  }
+  return `${text}}`;
+}
+
+function writeAny(value: unknown): string {
   let text: string | undefined;
   try {
     text = serialize(value);

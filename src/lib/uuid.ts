@@ -1,11 +1,15 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
-/** UUID version 7: sorts by time, so that indexes on ids stay local. */
+let last = 0;
+let count = 0;
+
+/** UUID version 7: sorts by time, and within a millisecond in the order of this process, so that indexes stay local. */
 export function uuidv7(now: number = Date.now()): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(now, 0, 6);
-  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  // Node draws version 4 ids from a pool of random bytes; asking for bytes one call at a time costs many times more.
+  const random = randomUUID();
+  // A new millisecond starts low enough to leave room for those that follow in it.
+  count = now === last ? (count + 1) & 0xfff : Number.parseInt(random.slice(0, 2), 16);
+  last = now;
+  const time = now.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}${random.slice(18)}`;
 }

@@ -10,7 +10,10 @@ import {
 } from 'kysely';
 import SqliteFile from 'libsql';
 
-type Statement = ReturnType<SqliteFile.Database['prepare']>;
+interface Statement {
+  readonly statement: ReturnType<SqliteFile.Database['prepare']>;
+  readonly reader: boolean;
+}
 
 /** Enough for every distinct query of the product; beyond it the oldest is dropped. */
 const MAX_STATEMENTS = 500;
@@ -92,13 +95,13 @@ class LibsqlConnection implements DatabaseConnection {
   }
 
   run(sql: string): void {
-    this.#prepare(sql).run([]);
+    this.#prepare(sql).statement.run([]);
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = this.#prepare(sql);
-    if (statement.reader) return { rows: statement.all([...parameters]) as R[] };
-    const { changes, lastInsertRowid } = statement.run([...parameters]);
+    const { statement, reader } = this.#prepare(sql);
+    if (reader) return { rows: statement.all(parameters) as R[] };
+    const { changes, lastInsertRowid } = statement.run(parameters);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   }
 
@@ -110,11 +113,13 @@ class LibsqlConnection implements DatabaseConnection {
     const known = this.#statements.get(sql);
     if (known) return known;
     const statement = this.#file.prepare(sql);
+    // Asking the statement crosses into native code; the answer never changes.
+    const made: Statement = { statement, reader: statement.reader };
     if (this.#statements.size >= MAX_STATEMENTS) {
       const oldest = this.#statements.keys().next().value;
       if (oldest !== undefined) this.#statements.delete(oldest);
     }
-    this.#statements.set(sql, statement);
-    return statement;
+    this.#statements.set(sql, made);
+    return made;
   }
 }

@@ -1,5 +1,7 @@
 import { sql, type Transaction } from 'kysely';
+import type { Engine } from '../database.ts';
 import type { Limit } from '../policy/index.ts';
+import { runStatement, statement } from '../statements.ts';
 import type { Tables } from '../tables.ts';
 
 export class LimitReached extends Error {
@@ -17,30 +19,30 @@ export class LimitReached extends Error {
 export const windowStart = (limit: Pick<Limit, 'periodSeconds'>, now: Date): number =>
   Math.floor(now.getTime() / 1000 / limit.periodSeconds) * limit.periodSeconds;
 
+const COUNT = statement(
+  `insert into counters (key, window_start, used) values (?, ?, 1)
+  on conflict (key, window_start) do update set used = counters.used + 1 where counters.used < ?`,
+);
+
 /** Counts the call in every limit at once; one that is full throws and the transaction takes all counts back. */
 export async function countLimits(
   trx: Transaction<Tables>,
+  engine: Engine,
   limits: readonly Limit[],
   now: Date,
 ): Promise<void> {
-  // One order for all processes, so that two transactions never wait for each other's counter.
-  for (const limit of [...limits].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+  for (const limit of inOrder(limits)) {
     const start = windowStart(limit, now);
-    const full = new LimitReached(limit, new Date((start + limit.periodSeconds) * 1000));
-    if (limit.max <= 0) throw full;
-    const { numInsertedOrUpdatedRows } = await trx
-      .insertInto('counters')
-      .values({ key: limit.key, window_start: start, used: 1 })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['key', 'window_start'])
-          .doUpdateSet({ used: sql`counters.used + 1` })
-          .where('counters.used', '<', limit.max),
-      )
-      .executeTakeFirst();
-    if (numInsertedOrUpdatedRows === 0n) throw full;
+    const counted =
+      limit.max > 0 &&
+      (await runStatement(trx, engine, COUNT, [limit.key, start, limit.max])).numAffectedRows;
+    if (!counted) throw new LimitReached(limit, new Date((start + limit.periodSeconds) * 1000));
   }
 }
+
+/** One order for all processes, so that two transactions never wait for each other's counter. */
+const inOrder = (limits: readonly Limit[]): readonly Limit[] =>
+  limits.length < 2 ? limits : [...limits].sort((a, b) => (a.key < b.key ? -1 : 1));
 
 /** Gives the count back for a call that certainly changed nothing. */
 export async function refundLimits(
@@ -48,7 +50,7 @@ export async function refundLimits(
   limits: readonly Limit[],
   startedAt: Date,
 ): Promise<void> {
-  for (const limit of [...limits].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+  for (const limit of inOrder(limits)) {
     await trx
       .updateTable('counters')
       .set({ used: sql`used - 1` })

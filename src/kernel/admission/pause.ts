@@ -1,12 +1,18 @@
 import type { Kysely } from 'kysely';
+import type { Engine } from '../database.ts';
 import { OVERRIDES_KEY, stampOf } from '../policy-in-force.ts';
-import type { Tables } from '../tables.ts';
+import { runStatement, statement } from '../statements.ts';
+import type { SettingsTable, Tables } from '../tables.ts';
 
 const KEY = 'paused';
+const ORDERS = statement('select key, value from settings where key in (?, ?)');
 
 /** Read inside the admission transaction, so that a pause or an edited rule holds for every process at once. */
-export async function standingOrders(db: Kysely<Tables>): Promise<{ paused: boolean; policyStamp: string }> {
-  const rows = await db.selectFrom('settings').selectAll().where('key', 'in', [KEY, OVERRIDES_KEY]).execute();
+export async function standingOrders(
+  db: Kysely<Tables>,
+  engine: Engine,
+): Promise<{ paused: boolean; policyStamp: string }> {
+  const { rows } = await runStatement<SettingsTable>(db, engine, ORDERS, [KEY, OVERRIDES_KEY]);
   return {
     paused: rows.some(({ key }) => key === KEY),
     policyStamp: stampOf(rows.find(({ key }) => key === OVERRIDES_KEY)?.value),

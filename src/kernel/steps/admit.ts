@@ -9,6 +9,7 @@ import { appendEntries, payloadRow, prepareEntry } from '../audit/index.ts';
 import type { CallState, Step } from '../call.ts';
 import { callRow, entryOf, sealArgs } from '../evidence.ts';
 import type { Ports } from '../ports.ts';
+import { CALLS, insertRows, PAYLOADS } from '../statements.ts';
 import { PolicyStale } from './stale.ts';
 
 /** A running call whose process stopped renewing this is taken for dead. */
@@ -55,33 +56,26 @@ export const admitChange =
     }
   };
 
-async function admit(call: CallState, { database, now, policy }: Ports): Promise<void> {
+async function admit(call: CallState, { database, now }: Ports): Promise<void> {
   const args = sealArgs(call);
   const entry = prepareEntry(entryOf(call, 'intent', { args: args.hash }));
   await database.write(async (trx) => {
     const at = now();
-    const orders = await standingOrders(trx);
-    if (orders.policyStamp !== policy.stamp) throw new PolicyStale();
+    const orders = await standingOrders(trx, database.engine);
+    if (orders.policyStamp !== call.policyStamp) throw new PolicyStale();
     if (orders.paused) {
       throw new ToolFault('paused', 'All changes are paused by a person. `countersign resume` lifts it.');
     }
-    await claimKey(trx, call, at);
+    await claimKey(trx, database.engine, call, at);
     await consumeGrant(trx, call, at);
-    await countLimits(trx, call.limits, at);
-    await trx
-      .insertInto('calls')
-      .values({
-        ...callRow(call),
-        status: 'running',
-        holder_host: HOLDER.host,
-        holder_pid: HOLDER.pid,
-        lease_until: new Date(at.getTime() + LEASE_MS).toISOString(),
-      })
-      .execute();
-    await trx
-      .insertInto('audit_payloads')
-      .values(payloadRow(entry, 'args', args))
-      .execute();
+    await countLimits(trx, database.engine, call.limits, at);
+    const held = {
+      holder_host: HOLDER.host,
+      holder_pid: HOLDER.pid,
+      lease_until: new Date(at.getTime() + LEASE_MS).toISOString(),
+    };
+    await insertRows(trx, database.engine, CALLS, [{ ...callRow(call), ...held }]);
+    await insertRows(trx, database.engine, PAYLOADS, [payloadRow(entry, 'args', args)]);
     await appendEntries(trx, database.engine, [entry]);
   });
 }

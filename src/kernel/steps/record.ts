@@ -15,6 +15,7 @@ import {
 import type { CallState, Step } from '../call.ts';
 import { callRow, codeOf, entryOf, outcomeData, sealArgs, sealResult } from '../evidence.ts';
 import type { Ports } from '../ports.ts';
+import { insertRows, PAYLOADS, runStatement, statement } from '../statements.ts';
 
 /** Outermost: whatever happened leaves evidence. An admitted change is answered only once its outcome is durable. */
 export const recordOutcome =
@@ -59,6 +60,11 @@ function adoptRun(call: CallState): void {
   if (call.runId === undefined && typeof opened === 'string') call.runId = opened;
 }
 
+const FINISH = statement(
+  `update calls set status = ?, run_id = ?, code = ?, finished_at = ?, latency_ms = ?, evidence_hash = ?,
+  holder_host = null, holder_pid = null, lease_until = null where call_id = ?`,
+);
+
 async function recordChange(
   call: CallState,
   outcome: Outcome,
@@ -71,25 +77,16 @@ async function recordChange(
   const at = now().toISOString();
   const entry = outcomeEntry(call, 'outcome', outcome, at, result.hash);
   await database.write(async (trx) => {
-    await trx
-      .updateTable('calls')
-      .set({
-        status: outcome.status,
-        run_id: call.runId ?? null,
-        code: codeOf(outcome) ?? null,
-        finished_at: at,
-        latency_ms: elapsed,
-        evidence_hash: entry.hash,
-        holder_host: null,
-        holder_pid: null,
-        lease_until: null,
-      })
-      .where('call_id', '=', call.id)
-      .execute();
-    await trx
-      .insertInto('audit_payloads')
-      .values(payloadRow(entry, 'result', result))
-      .execute();
+    await runStatement(trx, database.engine, FINISH, [
+      outcome.status,
+      call.runId ?? null,
+      codeOf(outcome) ?? null,
+      at,
+      elapsed,
+      entry.hash,
+      call.id,
+    ]);
+    await insertRows(trx, database.engine, PAYLOADS, [payloadRow(entry, 'result', result)]);
     if (call.artifacts.length > 0) {
       const links = call.artifacts.map(({ id, name }) => ({ call_id: call.id, artifact_id: id, name }));
       await trx.insertInto('call_artifacts').values(links).execute();

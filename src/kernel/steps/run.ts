@@ -3,6 +3,7 @@ import { ToolFault } from '../../contract/faults.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import type { CallState, Step } from '../call.ts';
 import { createContext } from '../context.ts';
+import { Deadline } from '../deadline.ts';
 import type { Ports } from '../ports.ts';
 
 /** Time a reconcile may take right after a failure, while the caller still waits. */
@@ -15,14 +16,11 @@ export const runHandler =
     const { bound, signal: cancelled } = call.request;
     const { tool } = bound;
     const deadlineMs = tool.deadlineMs ?? ports.limits.deadlineMs;
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(timeoutError(deadlineMs)), deadlineMs);
-    timer.unref();
-    const signal = cancelled ? AbortSignal.any([cancelled, deadline.signal]) : deadline.signal;
+    const deadline = new Deadline(deadlineMs, cancelled);
     try {
       const services = await bound.services();
-      signal.throwIfAborted();
-      const data = await tool.run(call.args, createContext(call, services, ports, signal));
+      deadline.throwIfPassed();
+      const data = await tool.run(call.args, createContext(call, services, ports, deadline));
       return {
         status: 'ok',
         data: data ?? null,
@@ -31,11 +29,11 @@ export const runHandler =
         content: call.attachments,
       };
     } catch (error) {
-      const fault = asFault(error, call, ports, signal, deadlineMs);
+      const fault = asFault(error, call, ports, deadline, deadlineMs);
       if (!isChange(tool.effect) || fault.effect !== 'unknown') return { status: 'failed', fault };
       return settle(call, fault, ports);
     } finally {
-      clearTimeout(timer);
+      deadline.close();
     }
   };
 
@@ -43,12 +41,12 @@ function asFault(
   error: unknown,
   call: CallState,
   { log }: Ports,
-  signal: AbortSignal,
+  deadline: Deadline,
   deadlineMs: number,
 ): ToolFault {
   if (error instanceof ToolFault) return error;
   const { name } = call.request.bound.tool;
-  if (signal.aborted) {
+  if (deadline.passed) {
     const late = call.request.signal?.aborted !== true;
     const message = late
       ? `${name} did not finish within ${Math.round(deadlineMs / 1000)} s.`
@@ -93,6 +91,3 @@ async function settle(call: CallState, fault: ToolFault, ports: Ports): Promise<
     ),
   };
 }
-
-const timeoutError = (ms: number): DOMException =>
-  new DOMException(`The deadline of ${ms} ms passed.`, 'TimeoutError');
