@@ -243,6 +243,10 @@ function addRecord(program: Command): void {
     .option('--call <id>', 'this call; may be repeated', collect)
     .action(async (options, command) => (await load()).auditErase(globals(command), options));
   audit
+    .command('rotate-key')
+    .description('start signing with a new key, endorsed by the old one')
+    .action(async (_options, command) => (await load()).auditRotate(globals(command)));
+  audit
     .command('key')
     .description('the public key that signs checkpoints')
     .action(async (_options, command) => (await load()).auditKey(globals(command)));

@@ -43,8 +43,9 @@ export function auditVerify(global: GlobalOptions, options: VerifyOptions): Prom
     print(`Artifacts   ${report.artifacts.verified} match, ${report.artifacts.erased} erased`);
     for (const { key, trust } of report.keys) print(`Key         ${key} (${trust})`);
     if (first) print(`\nFirst bad entry: ${first.seq ?? 'none in particular'}\n${first.message}`);
-    for (const problem of report.problems.slice(1, 10)) print(`- ${problem.seq ?? ''} ${problem.message}`);
-    const more = report.problems.length - 10 + report.more;
+    const others = report.problems.filter((problem) => problem !== first);
+    for (const problem of others.slice(0, 10)) print(`- ${problem.seq ?? ''} ${problem.message}`);
+    const more = others.length - 10 + report.more;
     if (more > 0) print(`… and ${more} more`);
   });
 }
@@ -124,6 +125,18 @@ export function auditErase(
     if (global.json) return printJson(erased);
     print(
       `Erased ${erased.payloads} payloads, ${erased.artifacts.length} artifacts and the arguments of ${erased.approvals} decided approvals. Every proof still holds.`,
+    );
+  });
+}
+
+export function auditRotate(global: GlobalOptions): Promise<void> {
+  return withApp(global, async ({ checkpoints, kernel, now }) => {
+    await kernel.flush();
+    const signer = await checkpoints.signer();
+    await signer.rotate(now());
+    if (global.json) return printJson({ key: signer.key.text });
+    print(
+      `New signing key: ${signer.key.text}\nThe old key vouches for it in the log. Keep a copy of this line elsewhere.`,
     );
   });
 }
