@@ -162,7 +162,7 @@ export async function seedDev({ person, agent }: Acts): Promise<void> {
   await person('qa_test', { run_id });
 }
 
-export const dataOf = (reply: Record<string, unknown>): Record<string, unknown> =>
+const dataOf = (reply: Record<string, unknown>): Record<string, unknown> =>
   (reply.result ?? reply.data ?? reply) as Record<string, unknown>;
 
 const GREET = ['export function greet() {', "  return 'hello';", '}', '', 'greet();', ''].join('\n');

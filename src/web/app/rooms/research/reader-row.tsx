@@ -2,7 +2,7 @@ import { type CSSProperties, memo, type ReactNode } from 'react';
 import { Foreign } from '../../components/foreign.tsx';
 import { type Mark, piecesOf } from './marks.ts';
 import type { TextRow } from './text-rows.ts';
-import type { Coding, CodingSuggestion } from './types.ts';
+import type { Annotation, Coding, CodingSuggestion } from './types.ts';
 
 /** Above this many stacked lines the margin tells what the underlines no longer can. */
 const LANES_SHOWN = 5;
@@ -13,13 +13,14 @@ interface Props {
   /** What begins in this row, for its margin. */
   readonly codings: readonly Coding[];
   readonly suggestions: readonly CodingSuggestion[];
+  readonly annotations: readonly Annotation[];
   readonly current: string | undefined;
   onCoding(coding: Coding): void;
   onSuggestion(suggestion: CodingSuggestion): void;
 }
 
 export const ReaderRow = memo(function ReaderRow(props: Props) {
-  const { row, marks, codings, suggestions, current } = props;
+  const { row, marks, codings, suggestions, annotations, current } = props;
   const stripes = marks.filter(({ kind }) => kind === 'coding' || kind === 'suggestion');
   return (
     <div className="reader-row">
@@ -33,7 +34,7 @@ export const ReaderRow = memo(function ReaderRow(props: Props) {
           <Underlined key={piece.start} text={piece.text} marks={piece.marks} />
         ))}
       </p>
-      {codings.length + suggestions.length > 0 && (
+      {codings.length + suggestions.length + annotations.length > 0 && (
         <div className="reader-notes">
           {codings.map((coding) => (
             <button
@@ -63,6 +64,11 @@ export const ReaderRow = memo(function ReaderRow(props: Props) {
             >
               <Foreign text={each.code_name} /> <span className="note-kind">suggested</span>
             </button>
+          ))}
+          {annotations.map((each) => (
+            <p key={each.id} className="reader-annotation" title={`Annotation by ${each.owner}`}>
+              <Foreign text={each.memo} />
+            </p>
           ))}
         </div>
       )}

@@ -5,7 +5,7 @@ import { giveLanes, type Mark, marksByRow } from './marks.ts';
 import { ReaderRow } from './reader-row.tsx';
 import { moveToRow, selectedRange, stretch } from './selection.ts';
 import { rowAt, type TextRow } from './text-rows.ts';
-import type { Coding, CodingSuggestion, Marks, Range } from './types.ts';
+import type { Annotation, Coding, CodingSuggestion, Marks, Range } from './types.ts';
 
 interface Props {
   readonly name: string;
@@ -85,6 +85,7 @@ export function Reader(props: Props) {
             marks={joined(byRow.get(at), overlay.get(at))}
             codings={notes.codings.get(at) ?? NOTHING}
             suggestions={notes.suggestions.get(at) ?? NOTHING}
+            annotations={notes.annotations.get(at) ?? NOTHING}
             current={current}
             onCoding={props.onCoding}
             onSuggestion={props.onSuggestion}
@@ -138,12 +139,14 @@ const overlays = (picked: Range | undefined, shown: Range | undefined): Mark[] =
   ...(shown ? [{ key: 'shown', kind: 'shown' as const, ...shown, color: '', lane: 0 }] : []),
 ];
 
-function notesByRow(rows: readonly TextRow[], { segments, suggestions }: Marks) {
+function notesByRow(rows: readonly TextRow[], { segments, suggestions, annotations }: Marks) {
   const codings = new Map<number, Coding[]>();
   const waiting = new Map<number, CodingSuggestion[]>();
+  const written = new Map<number, Annotation[]>();
   for (const each of segments) put(codings, rowAt(rows, each.start_position), each);
   for (const each of suggestions) put(waiting, rowAt(rows, each.start_pos), each);
-  return { codings, suggestions: waiting };
+  for (const each of annotations) put(written, rowAt(rows, each.start_pos), each);
+  return { codings, suggestions: waiting, annotations: written };
 }
 
 function put<T>(map: Map<number, T[]>, at: number, item: T): void {
