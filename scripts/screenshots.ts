@@ -20,6 +20,12 @@ const SCREENS: readonly Screen[] = [
   { name: 'start', path: '/start' },
   { name: 'activity', path: '/activity', ready: openCall },
   { name: 'agents', path: '/agents' },
+  {
+    name: 'matrix',
+    path: '/agents',
+    ready: (page) => page.getByRole('tab', { name: 'What they may do' }).click(),
+  },
+  { name: 'rule', path: '/agents', ready: writeRule },
   { name: 'insights', path: '/insights' },
   { name: 'x', path: '/x' },
   { name: 'research', path: '/research' },
@@ -33,7 +39,7 @@ const SIZES = [
 const FOLDER = process.env.SCREENSHOTS ?? join('docs', 'images');
 
 async function openFirst(page: Page): Promise<void> {
-  await page.locator('.inbox-link').first().click();
+  await page.getByRole('link', { name: /Release 2.4/ }).click();
   await page.getByRole('article').first().waitFor();
 }
 
@@ -47,8 +53,18 @@ async function openEdit(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Edit' }).click();
 }
 
+async function writeRule(page: Page): Promise<void> {
+  await page.getByRole('tab', { name: 'Rules' }).click();
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('links-wait');
+  await page.getByRole('combobox', { name: 'Tools' }).fill('x_like_tweet, x_follow_user');
+  await page.getByText(/would have stopped/).waitFor();
+}
+
 async function openCall(page: Page): Promise<void> {
   await page.locator('.call-link').first().click();
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByText('Verified in this page').waitFor();
 }
 
 const MONEY = 'export function round(value: number): number {\n  return Math.round(value);\n}\n';

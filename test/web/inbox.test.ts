@@ -186,7 +186,7 @@ describe('the inbox', () => {
     const message = 'w'.repeat(100_000);
     await agent.callTool({ name: 'order_clawdbot', arguments: { message } });
     await page.goto(server.url);
-    await page.getByRole('link', { name: /wwwww/ }).click();
+    await page.getByRole('link', { name: /message of 100000 characters/ }).click();
     await page
       .getByRole('article')
       .getByRole('button', { name: /show all 100,000/ })

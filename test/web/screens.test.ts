@@ -168,6 +168,8 @@ describe('agents and policy', () => {
     await page.getByRole('button', { name: 'Switch to autopilot' }).waitFor();
     expect(JSON.stringify(await server.call('get_mode', {}))).toContain('composer');
     expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Switch to autopilot' }).click();
+    await page.getByRole('button', { name: 'Switch to composer' }).waitFor();
     await page.getByRole('button', { name: 'Pause all changes' }).click();
     await page.getByText('Every change is refused').waitFor();
     const refused = await server.call('x_like_tweet', { tweet_id: '2' });

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import { policyRule, TEMPLATE_NAMES } from '../../contract/policy.ts';
 import { type Principal, principalName } from '../../contract/principal.ts';
 import { AgentNameError } from '../../kernel/agents.ts';
-import { previewRule, TEMPLATES } from '../../kernel/policy/index.ts';
+import { type PolicyInput, previewRule, TEMPLATES } from '../../kernel/policy/index.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
 import { readJson } from './body.ts';
@@ -124,7 +124,10 @@ export function addGovernanceRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
           ]
         : [],
     );
-    const preview = await previewRule(await ports.policyInput(), rule, past);
+    const input = await ports.policyInput();
+    // The policy in force may have no condition yet, and then knows no schemas to check this one against.
+    const catalogue = rule.when ? await withSchemas(ports, input.catalogue) : input.catalogue;
+    const preview = await previewRule({ ...input, catalogue }, rule, past);
     return context.json({ ...preview, looked_at: past.length });
   });
 
@@ -135,6 +138,17 @@ export function addGovernanceRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     });
   }
 }
+
+const withSchemas = (
+  { inventory }: WebPorts,
+  catalogue: PolicyInput['catalogue'],
+): Promise<PolicyInput['catalogue']> =>
+  Promise.all(
+    catalogue.map(async (subject) => {
+      const bound = await inventory.resolve(subject.name);
+      return bound ? { ...subject, inputJson: bound.tool.input.json } : subject;
+    }),
+  );
 
 function parsePrincipal(text = 'agent:local'): Principal {
   const match = /^(agent|person|system):(.+)$/.exec(text);

@@ -21,7 +21,7 @@ export default function AgentsPage() {
   const pause = async (): Promise<void> => {
     await post(session.paused ? '/resume' : '/pause');
     await refresh();
-    say(session.paused ? 'Changes are allowed again.' : 'Paused: every change is refused.', { tone: 'info' });
+    if (session.paused) say('Changes are allowed again.', { tone: 'good' });
   };
   return (
     <Page

@@ -18,7 +18,7 @@ interface Props {
 /** What waits, as far as it is on screen. */
 export function InboxList({ inbox, current, selected, selectable, toggle }: Props) {
   const handle = useRef<VirtualizerHandle>(null);
-  const at = inbox.rows.findIndex((row) => row?.id === current);
+  const at = current === undefined ? -1 : inbox.rows.findIndex((row) => row?.id === current);
   useEffect(() => {
     if (at >= 0) handle.current?.scrollToIndex(at, { align: 'nearest' });
   }, [at]);

@@ -27,7 +27,7 @@ export function InboxPage() {
   const itemKeys = useRef<ItemKeys>({});
   // Where the open item stood: once decided it is gone from the list, and `j` goes on from there.
   const place = useRef(0);
-  const at = inbox.rows.findIndex((row) => row?.id === current);
+  const at = current === undefined ? -1 : inbox.rows.findIndex((row) => row?.id === current);
   useEffect(() => {
     if (at >= 0) place.current = at;
   }, [at]);

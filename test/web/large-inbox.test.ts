@@ -1,0 +1,56 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'libsql';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchBrowser, startWeb, type WebServer } from './support.ts';
+
+const QUEUED = 10_000;
+let server: WebServer;
+let browser: Browser;
+
+/** Copies the one row a real call left, because ten thousand real calls would take minutes. */
+function multiply(home: string): void {
+  const file = readdirSync(home).find((name) => /\.(db|sqlite)$/.test(name));
+  if (!file) throw new Error(`There is no database in ${home}: ${readdirSync(home).join(', ')}`);
+  const db = new Database(join(home, file));
+  const columns = (db.prepare('select name from pragma_table_info(?)').all('approvals') as { name: string }[])
+    .map(({ name }) => name)
+    .filter((name) => name !== 'id');
+  const values = columns.map((name) =>
+    name === 'uuid' ? "'copy-' || n" : name === 'summary' ? "'Copy number ' || n" : `"${name}"`,
+  );
+  db.exec(
+    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${QUEUED - 1})
+     insert into approvals (${columns.map((name) => `"${name}"`).join(', ')})
+     select ${values.join(', ')} from approvals, numbers where approvals.id = 1`,
+  );
+  db.close();
+}
+
+beforeAll(async () => {
+  server = await startWeb({ toolkits: 'x' });
+  await server.call('x_post_tweet', { text: 'The first of ten thousand' });
+  await server.stop();
+  multiply(server.home);
+  await server.start();
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+it('shows ten thousand waiting items by drawing and loading only what is on screen', async () => {
+  const { page } = await server.signIn(browser);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.getByText('10,000 waiting').waitFor();
+  await page.getByRole('link', { name: `Copy number ${QUEUED - 1}` }).waitFor();
+  expect(await page.locator('.inbox-row').count()).toBeLessThan(60);
+  await page.keyboard.press('j');
+  await page.getByRole('article').getByText('Copy number').waitFor();
+  await page.locator('.inbox-scroll').evaluate((box) => box.scrollTo(0, box.scrollHeight));
+  await page.getByRole('link', { name: 'The first of ten thousand' }).waitFor();
+  expect(asked.filter((url) => url.includes('brief=1')).length).toBeLessThan(6);
+});
