@@ -61,6 +61,8 @@ export interface CallState {
   runId: string | undefined;
   dryRunRequested: boolean;
   decision: Decision | undefined;
+  /** The policy's stamp when the decision was made. */
+  policyStamp: string;
   limits: readonly Limit[];
   decider: Principal | undefined;
   /** The approvals a person was shown before they answered in a dialog; their answer covers no others. */

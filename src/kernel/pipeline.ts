@@ -63,6 +63,7 @@ function newCall(request: CallRequest, now: Date): CallState {
     runId: undefined,
     dryRunRequested: false,
     decision: undefined,
+    policyStamp: '',
     limits: [],
     decider: undefined,
     shown: undefined,

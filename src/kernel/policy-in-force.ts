@@ -71,10 +71,17 @@ export class PolicyInForce {
       this.#stamp = stamp;
       return;
     }
-    const input = await this.#input(overrides);
-    this.#policy = await compilePolicy(input);
-    this.#mode = input.mode;
-    this.#stamp = stamp;
+    try {
+      const input = await this.#input(overrides);
+      this.#policy = await compilePolicy(input);
+      this.#mode = input.mode;
+      this.#stamp = stamp;
+    } catch (error) {
+      // The earlier policy is no longer what people want, and this one cannot be had: nothing is allowed meanwhile.
+      this.#policy = unreadablePolicy('the rules in the store do not fit this server');
+      this.#stamp = 'unread';
+      throw error;
+    }
   }
 
   async overrides(): Promise<PolicyOverrides> {

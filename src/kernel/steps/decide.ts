@@ -1,17 +1,27 @@
+import { isChange } from '../../contract/effect.ts';
 import { ToolFault } from '../../contract/faults.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval } from '../../contract/ports.ts';
 import { principalName } from '../../contract/principal.ts';
+import { consumeGrant } from '../admission/grant.ts';
+import { finishApproval } from '../approvals/finish.ts';
 import { describeDecisionTargets } from '../approvals/question.ts';
 import type { CallState, Next, Step } from '../call.ts';
 import { createContext } from '../context.ts';
+import { outcomeData } from '../evidence.ts';
 import type { Ports } from '../ports.ts';
 import { PolicyStale } from './stale.ts';
 
 /** Asks policy. Only `allow`, or an approval that satisfies `ask`, lets the call go on. */
-export const decidePolicy =
-  (ports: Ports): Step =>
-  async (call, next) => {
+export const decidePolicy = (ports: Ports): Step => {
+  let readAt = Number.NEGATIVE_INFINITY;
+  return async (call, next) => {
+    // Changes compare stamps when they are admitted; for everything else this is how an edit elsewhere gets here.
+    const at = ports.now().getTime();
+    if (Math.abs(at - readAt) >= REREAD_MS) {
+      readAt = at;
+      await ports.policy.refresh();
+    }
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await judge(call, next, ports);
@@ -21,6 +31,9 @@ export const decidePolicy =
       }
     }
   };
+};
+
+const REREAD_MS = 1_000;
 
 /** Rules are edited by people; one who edits faster than this is a fault. */
 const MAX_REREADS = 5;
@@ -48,9 +61,11 @@ async function judge(call: CallState, next: Next, ports: Ports): Promise<Outcome
     args: call.args,
     principal,
     now: ports.now(),
-    dryRunRequested: call.dryRunRequested,
+    // What a dry run calls on its way must not be real either.
+    dryRunRequested: call.dryRunRequested || parent?.dryRunRequested === true,
   };
-  const policy = ports.policy.current;
+  const { current: policy, stamp } = ports.policy;
+  call.policyStamp = stamp;
   const decision = policy.decide(query);
   call.decision = decision;
 
@@ -70,6 +85,7 @@ async function judge(call: CallState, next: Next, ports: Ports): Promise<Outcome
       if (grant instanceof ToolFault) return refuse('hard:permit', grant);
       if (!grant && tool.needsPermit) return refuse('hard:permit', missingPermit(call));
       if (!grant && mustAsk) return ports.queue.route(call, decision);
+      if (approval && approval.digest !== call.digest) return refuse('hard:approval', notThisCall(approval));
       call.grant = grant;
       break;
     }
@@ -82,10 +98,29 @@ async function judge(call: CallState, next: Next, ports: Ports): Promise<Outcome
     if (refusal) return refusal;
   }
   call.limits = tool.composite ? [] : policy.limitsFor(query);
-  return next();
+  return call.grant && !isChange(tool.effect) ? readUnderGrant(call, next, ports) : next();
+}
+
+/** A change uses its approval up when it is admitted; a read is not admitted, and its approval works once all the same. */
+async function readUnderGrant(call: CallState, next: Next, { database, now }: Ports): Promise<Outcome> {
+  try {
+    await database.write((trx) => consumeGrant(trx, call, now()));
+  } catch (error) {
+    if (error instanceof ToolFault && error.code === 'approval_invalid')
+      return refuse('hard:approval', error);
+    throw error;
+  }
+  const outcome = await next();
+  await database.write((trx) => finishApproval(trx, call, outcome, outcomeData(outcome)));
+  return outcome;
 }
 
 const refuse = (rule: string, fault: ToolFault): Outcome => ({ status: 'refused', rule, fault });
+
+const notThisCall = ({ id }: Approval): ToolFault =>
+  new ToolFault('approval_invalid', `Approval ${id} was given for another call than the one it now holds.`, {
+    detail: { approval_id: id },
+  });
 
 const missingPermit = (call: CallState): ToolFault =>
   new ToolFault(

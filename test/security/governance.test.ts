@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/contract/outcome.ts';
+import type { Principal } from '../../src/contract/principal.ts';
+import type { CallState } from '../../src/kernel/call.ts';
+import { openTestStore, type TestStore } from '../support/engines.ts';
+import { AGENT, OTHER, openTestKernel, PERSON, type TestKernel } from '../support/kernel.ts';
+
+const SCOUT: Principal = { kind: 'agent', id: 'scout' };
+const ASSISTANT: Principal = { kind: 'agent', id: 'assistant' };
+const SCHEDULER: Principal = { kind: 'system', id: 'scheduler' };
+
+describe('what would loosen governance', () => {
+  let store: TestStore;
+  let test: TestKernel;
+
+  const open = async (options = {}) => {
+    test = await openTestKernel(store.database, store.dataDir, {
+      policy: { require_approval_for: ['ledger_write', 'ledger_read'] },
+      ...options,
+    });
+  };
+  beforeEach(async () => {
+    store = await openTestStore('sqlite');
+    await open();
+  });
+  afterEach(() => store.close());
+
+  const routed = (outcome: Outcome): number => {
+    if (outcome.status !== 'routed') throw new Error(`expected routed, got ${outcome.status}`);
+    return outcome.approvalId;
+  };
+  const ask = async (principal: Principal, text = 'hello') =>
+    routed((await test.call('ledger_write', { text }, { principal })).outcome);
+
+  describe('agents that may approve', () => {
+    beforeEach(() => open({ agentsMayApprove: true }));
+    const denied = { code: 'policy_denied_hard_rule' };
+
+    it('decide for another agent when both are known by their tokens', async () => {
+      const { approval } = await test.kernel.approvals.approve(await ask(SCOUT), OTHER);
+      expect(approval.state).toBe('done');
+    });
+
+    it('cannot become a second pair of eyes by leaving their token away', async () => {
+      await expect(test.kernel.approvals.approve(await ask(SCOUT), AGENT)).rejects.toMatchObject(denied);
+      await expect(test.kernel.approvals.approve(await ask(AGENT), OTHER)).rejects.toMatchObject(denied);
+      expect(await test.lines()).toEqual([]);
+    });
+
+    it('cannot decide what they may have had the assistant or the scheduler ask for', async () => {
+      for (const proxy of [ASSISTANT, SCHEDULER]) {
+        await expect(test.kernel.approvals.approve(await ask(proxy), OTHER)).rejects.toMatchObject(denied);
+      }
+      await expect(test.kernel.approvals.approve(await ask(SCOUT), ASSISTANT)).rejects.toMatchObject(denied);
+      expect(await test.lines()).toEqual([]);
+    });
+
+    it('decide what the system came up with by itself', async () => {
+      const id = await ask({ kind: 'system', id: 'mentions' });
+      expect((await test.kernel.approvals.approve(id, AGENT)).approval.state).toBe('done');
+    });
+  });
+
+  it('an approval runs only what it was given for, even if its row was changed in the store', async () => {
+    const id = await ask(AGENT, 'harmless');
+    await store.database.db
+      .updateTable('approvals')
+      .set({ args: JSON.stringify({ text: 'swapped' }) })
+      .where('id', '=', id)
+      .execute();
+    const { outcome } = await test.kernel.approvals.approve(id, PERSON);
+    expect(outcome).toMatchObject({ status: 'refused', fault: { code: 'approval_invalid' } });
+    expect(await test.lines()).toEqual([]);
+  });
+
+  it('an edit that spells out dry_run: false still runs what was approved', async () => {
+    const id = await ask(AGENT);
+    await test.kernel.approvals.edit(id, PERSON, { text: 'edited', dry_run: false });
+    expect((await test.kernel.approvals.approve(id, PERSON)).outcome?.status).toBe('ok');
+    expect(await test.lines()).toEqual(['edited']);
+  });
+
+  it('a permit is for the agent that asked for it, whoever else learns its id', async () => {
+    const permit = await test.kernel.approvals.propose({
+      tool: 'ledger_permitted',
+      args: { text: 'line' },
+      requester: SCOUT,
+      reason: 'please',
+      kind: 'permit',
+    });
+    await test.kernel.approvals.approve(permit.id, PERSON);
+    const use = (principal: Principal) =>
+      test.call('ledger_permitted', { text: 'line', approval_id: permit.uuid }, { principal });
+    expect((await use(OTHER)).outcome).toMatchObject({
+      status: 'refused',
+      fault: { code: 'approval_invalid' },
+    });
+    expect((await use(SCOUT)).outcome.status).toBe('ok');
+    expect(await test.lines()).toEqual(['line']);
+  });
+
+  it('a permit for a read works once', async () => {
+    const permit = await test.kernel.approvals.propose({
+      tool: 'ledger_read',
+      args: {},
+      requester: AGENT,
+      reason: 'please',
+      kind: 'permit',
+    });
+    await test.kernel.approvals.approve(permit.id, PERSON);
+    expect((await test.call('ledger_read', {})).outcome.status).toBe('ok');
+    expect((await test.call('ledger_read', {})).outcome.status).toBe('routed');
+    expect((await test.kernel.approvals.get(permit.id))?.state).toBe('done');
+  });
+
+  it('an approved read is done, with what it gave', async () => {
+    const id = routed((await test.call('ledger_read', {})).outcome);
+    const { approval, outcome } = await test.kernel.approvals.approve(id, PERSON);
+    expect(outcome).toMatchObject({ status: 'ok', data: { count: 0 } });
+    expect(approval).toMatchObject({ state: 'done', outcome: { status: 'ok' } });
+  });
+
+  it('what a dry run calls is a dry run too', async () => {
+    await test.setPolicy({});
+    const parent = { id: 'outer', dryRunRequested: true } as CallState;
+    const { outcome } = await test.call('ledger_write', { text: 'inner' }, { parent });
+    expect(outcome.status).toBe('dry_run');
+    expect(await test.lines()).toEqual([]);
+  });
+});
