@@ -12,7 +12,7 @@ export interface ActOptions {
   readonly approve?: boolean;
 }
 
-export interface Acted {
+interface Acted {
   readonly callId: string;
   readonly outcome: Outcome;
 }

@@ -1,7 +1,7 @@
 const WIDTH = 24;
 const PAUSE_MS = 100;
 
-export interface Progress {
+interface Progress {
   show(message: string, done: number, total: number | undefined): void;
   end(): void;
 }

@@ -18,7 +18,7 @@ export interface SignInFlags {
 }
 
 /** How the person is reached; tests answer in their place. */
-export interface SignInPorts {
+interface SignInPorts {
   open(url: string): void;
   ask(question: string): Promise<string>;
   readonly authorizeUrl?: string;
@@ -42,7 +42,7 @@ export function authX(
     const options = {
       app: appOf(app, redirectUri),
       dataDir: app.config.dataDir,
-      scopes: scopesOf(flags.scopes),
+      scopes: await scopesOf(flags.scopes),
       signal: AbortSignal.timeout(WAIT_MS),
       authorizeUrl: person.authorizeUrl,
     };
@@ -108,11 +108,19 @@ function appOf(app: App, redirectUri: string): OAuthApp {
   };
 }
 
-const scopesOf = (list: string | undefined): string[] | undefined =>
-  list
-    ?.split(/[\s,]+/)
-    .map((scope) => scope.trim())
-    .filter((scope) => scope !== '');
+async function scopesOf(list: string | undefined): Promise<string[] | undefined> {
+  if (list === undefined) return undefined;
+  const { wantedScopes } = await import('../../toolkits/x/auth/scopes.ts');
+  const offered = wantedScopes();
+  const scopes = list.split(/[\s,]+/).filter((scope) => scope !== '');
+  const unknown = scopes.filter((scope) => !offered.includes(scope));
+  if (scopes.length === 0 || unknown.length > 0)
+    throw new CliError(
+      `${unknown.length > 0 ? `No tool uses ${unknown.join(', ')}.` : 'No scope is named.'} Known: ${offered.join(', ')}.`,
+      2,
+    );
+  return scopes;
+}
 
 function portOf(text: string): number {
   const port = Number(text);

@@ -62,12 +62,12 @@ const whatCame = (data: Imported, cases: number): string =>
     .filter(Boolean)
     .join(', ') || 'nothing new';
 
-export const EXPORT_FORMATS = ['qdpx', 'qdc', 'csv', 'xlsx', 'html', 'md'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-export const EXPORT_CONTENTS = ['segments', 'codebook'] as const;
+const EXPORT_FORMATS = ['qdpx', 'qdc', 'csv', 'xlsx', 'html', 'md'] as const;
+type ExportFormat = (typeof EXPORT_FORMATS)[number];
+const EXPORT_CONTENTS = ['segments', 'codebook'] as const;
 type Content = (typeof EXPORT_CONTENTS)[number];
 
-export interface ExportOptions {
+interface ExportOptions {
   readonly format?: string;
   readonly content?: string;
   readonly privateMemos?: boolean;

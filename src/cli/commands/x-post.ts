@@ -5,7 +5,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import { type ActOptions, act, tellAct } from '../act.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 
-export interface PostOptions extends ActOptions {
+interface PostOptions extends ActOptions {
   readonly media?: readonly string[];
   readonly dryRun?: boolean;
 }

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { authX, type SignInFlags } from '../../src/cli/commands/auth-x.ts';
+import { startXWorld, type XWorld } from '../support/x-sandbox.ts';
+import { openTerminal, type Ran, type Terminal } from './support.ts';
+
+let world: XWorld;
+let terminal: Terminal;
+beforeEach(async () => {
+  world = await startXWorld();
+  terminal = openTerminal(`[x_api]\nclient_id = "client"\napi_base_url = "${world.sandbox.url}"\n`);
+});
+afterEach(async () => {
+  terminal.close();
+  await world[Symbol.asyncDispose]();
+});
+
+const tokenFile = (): string => join(terminal.home, 'x-tokens.json');
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return String(port);
+}
+
+const signIn = (flags: SignInFlags, json = false): Promise<Ran> =>
+  terminal.watch(() =>
+    authX({ json }, flags, {
+      authorizeUrl: `${world.sandbox.url}/i/oauth2/authorize`,
+      open: (url) => void fetch(url),
+      ask: async (question) => {
+        const url = /https?:\/\/\S+/.exec(question)?.[0] ?? '';
+        return (await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '';
+      },
+    }),
+  );
+
+describe('countersign auth x', () => {
+  it('signs in when the browser comes back, names the account and keeps the tokens private', async () => {
+    const { code, out } = await signIn({ port: await freePort() });
+    expect(code).toBe(0);
+    expect(out).toMatch(/Signed in to X as @\w+\./);
+    expect(statSync(tokenFile()).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(tokenFile(), 'utf8'))).toMatchObject({
+      client_id: 'client',
+      user: { username: expect.any(String) },
+    });
+    const status = await terminal.run('auth', 'x', 'status');
+    expect(status.out).toMatch(/Provider +x_api/);
+    expect(status.out).toMatch(/Missing scopes +none/);
+  });
+
+  it('signs in by paste, with fewer scopes, and says which are missing', async () => {
+    const answer = await signIn({ paste: true, scopes: 'tweet.read, users.read offline.access' }, true);
+    expect(JSON.parse(answer.out)).toMatchObject({
+      signed_in: true,
+      scopes: ['tweet.read', 'users.read', 'offline.access'],
+      missing_scopes: expect.arrayContaining(['tweet.write', 'dm.read']),
+    });
+    expect((await terminal.run('x', 'status')).out).toMatch(/Missing scopes .*tweet\.write/);
+  });
+
+  it('refuses a scope no tool uses and leaves nobody signed in', async () => {
+    await expect(signIn({ paste: true, scopes: 'ads.write' })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('ads.write'),
+    });
+    expect(existsSync(tokenFile())).toBe(false);
+  });
+
+  it('says what to create and where to put it when there is no client id', async () => {
+    terminal.configure('');
+    const { code, err } = await terminal.run('auth', 'x', '--no-browser');
+    expect(code).toBe(1);
+    expect(err).toContain('client_id = ');
+    expect(err).toContain('http://127.0.0.1:8080/callback');
+    expect((await terminal.run('auth', 'x', '--port', '0')).code).toBe(2);
+  });
+
+  it('forgets the tokens on sign-out, says what is used from then on, and has nothing to forget twice', async () => {
+    await signIn({ paste: true });
+    const { code, out } = await terminal.run('auth', 'x', 'sign-out');
+    expect(code).toBe(0);
+    expect(out).toContain('local sandbox is used');
+    expect(existsSync(tokenFile())).toBe(false);
+    expect((await terminal.run('auth', 'x', 'sign-out')).code).toBe(1);
+  });
+});
