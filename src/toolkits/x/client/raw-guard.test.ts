@@ -419,3 +419,18 @@ describe('universal requests on the sandbox', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 });
+
+describe('deleting through a POST', () => {
+  it('is refused, because only a delete is asked about as one', () => {
+    for (const endpoint of [
+      '/1.1/statuses/destroy/20.json',
+      'https://api.x.com/1.1/statuses/destroy/20.json',
+      '/1.1/lists/destroy.json',
+      '/1.1/lists/members/destroy_all.json',
+      '/1.1/direct_messages/events/destroy.json',
+    ]) {
+      expect(() => guardRaw({ method: 'POST', endpoint }), endpoint).toThrow(/deletes/);
+    }
+    expect(() => guardRaw({ method: 'POST', endpoint: '/1.1/statuses/update.json' })).not.toThrow();
+  });
+});

@@ -33,6 +33,9 @@ const NOT_STREAMS = /^\/2\/tweets\/search\/stream\/rules(\/counts)?$/;
 /** Requests that would hand out or burn the very tokens the client keeps. */
 const TOKENS = /^(\/2)?\/oauth2?(\/|$)/;
 
+/** The old API deletes by POST, which would pass for a change that needs nobody's word. */
+const DESTROYS = /^\/1\.1\/(.*\/)?destroy(_all)?(\.json)?(\/|$)/;
+
 /** Everything a universal request must pass before a byte of it is sent. */
 export function guardRaw(raw: RawRequest): GuardedRequest {
   const { host, path, query } = locate(raw);
@@ -40,6 +43,8 @@ export function guardRaw(raw: RawRequest): GuardedRequest {
     throw refuse('endpoint', 'is a stream, which does not fit one request and one answer');
   }
   if (TOKENS.test(path)) throw refuse('endpoint', 'handles tokens, which only `countersign auth x` does');
+  if (raw.method !== 'DELETE' && DESTROYS.test(path))
+    throw refuse('endpoint', 'deletes; use x_delete with the v2 endpoint, which a person is asked about');
   const pairs = [...query, ...(raw.query ?? []).map(({ key, value }) => [key, value] as const)];
   if (pairs.length > MAX_QUERY_PAIRS) throw refuse('query', `has more than ${MAX_QUERY_PAIRS} parameters`);
   for (const [key, value] of pairs) {
