@@ -40,16 +40,17 @@ export async function createServed(
 /** Made from a secret in the store, so that any process on it can verify what another signed. */
 async function stateKey({ database }: App): Promise<Uint8Array> {
   const key = 'request_state_secret';
-  await database.db
-    .insertInto('settings')
-    .values({ key, value: randomBytes(32).toString('hex') })
-    .onConflict((conflict) => conflict.column('key').doNothing())
-    .execute();
-  const row = await database.db
-    .selectFrom('settings')
-    .select('value')
-    .where('key', '=', key)
-    .executeTakeFirstOrThrow();
+  const stored = database.db.selectFrom('settings').select('value').where('key', '=', key);
+  let row = await stored.executeTakeFirst();
+  // Looked for first, because writing at every start would wait for whoever writes at the time.
+  if (!row) {
+    await database.db
+      .insertInto('settings')
+      .values({ key, value: randomBytes(32).toString('hex') })
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .execute();
+    row = await stored.executeTakeFirstOrThrow();
+  }
   return createHmac('sha256', Buffer.from(row.value, 'hex')).update('countersign request state').digest();
 }
 

@@ -1,14 +1,9 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Outcome } from '../contract/outcome.ts';
 import { principalName } from '../contract/principal.ts';
-import {
-  type EntryInput,
-  type EntryKind,
-  redactPrivate,
-  redactSecrets,
-  type SealedPayload,
-  sealPayload,
-} from './audit/index.ts';
+import type { EntryInput, EntryKind } from './audit/entry.ts';
+import { type SealedPayload, sealPayload } from './audit/payload.ts';
+import { redactPrivate, redactSecrets } from './audit/privacy.ts';
 import type { CallState } from './call.ts';
 import type { CallsTable } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import type { Log } from '../contract/ports.ts';
 import type { ApprovalQueue } from './approvals/queue.ts';
-import type { ArtifactStore } from './audit/index.ts';
+import type { ArtifactStore } from './audit/artifacts.ts';
 import type { BoundTool } from './call.ts';
 import type { Database } from './database.ts';
 import type { Invoke } from './pipeline.ts';

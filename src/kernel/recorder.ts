@@ -1,6 +1,7 @@
 import { ToolFault } from '../contract/faults.ts';
 import type { Log } from '../contract/ports.ts';
-import { appendEntries, type PreparedEntry } from './audit/index.ts';
+import type { PreparedEntry } from './audit/entry.ts';
+import { appendEntries } from './audit/log.ts';
 import type { Database } from './database.ts';
 import { CALLS, insertRows, PAYLOADS } from './statements.ts';
 import type { AuditPayloadsTable, CallsTable } from './tables.ts';

@@ -5,7 +5,8 @@ import type { Settlement } from '../contract/outcome.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
 import type { ApprovalExecutor } from './approvals/decide.ts';
 import { toApproval } from './approvals/rows.ts';
-import { appendEntries, prepareEntry } from './audit/index.ts';
+import { prepareEntry } from './audit/entry.ts';
+import { appendEntries } from './audit/log.ts';
 import type { Ports } from './ports.ts';
 import type { CallsTable, Tables } from './tables.ts';
 

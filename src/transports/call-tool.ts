@@ -46,8 +46,7 @@ export async function callTool(
   const { _meta: meta, signal } = context.mcpReq;
   const principal = await identify(served, peer, meta?.[TOKEN_KEY]);
   const { owned, args } = pick(served, params.name, params.arguments ?? {});
-  const wanted = callStamp(owned.tool.name, args);
-  const consent = await consentOf(served, caller, context, principal, wanted);
+  const consent = await consentOf(served, caller, context, principal, () => callStamp(owned.tool.name, args));
   const key = meta?.[IDEMPOTENCY_KEY];
   const result = await served.invoke({
     bound: owned,
@@ -65,7 +64,7 @@ export async function callTool(
     const state: QuestionState = {
       nonce: randomUUID(),
       principal: principalName(principal),
-      digest: wanted,
+      digest: callStamp(owned.tool.name, args),
       about,
     };
     return inputRequired({
@@ -128,10 +127,10 @@ async function consentOf(
   caller: Caller,
   { mcpReq }: ServerContext,
   principal: Principal,
-  wanted: string,
+  wanted: () => string,
 ): Promise<Consent | undefined> {
   const state = mcpReq.requestState<QuestionState>();
-  if (state && state.digest === wanted && state.principal === principalName(principal)) {
+  if (state && state.digest === wanted() && state.principal === principalName(principal)) {
     const answer = inputResponse(mcpReq.inputResponses, QUESTION);
     const agreed = answer.kind === 'elicit' && answer.action === 'accept' && answer.content?.confirm === true;
     if (agreed && (await served.firstUse(`elicitation:${state.nonce}`)))

@@ -6,6 +6,7 @@ import {
   type Implementation,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestStateCodec,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -28,12 +29,23 @@ export function listingOf(exposure: Exposure): McpListing[] {
   return made;
 }
 
-/** One protocol server for one connection or request; both protocol generations are the SDK's business. */
-export function createMcpServer(served: Served, peer: Peer, around: Around = (call) => call()): Server {
-  const codec = createRequestStateCodec<QuestionState>({
+const codecs = new WeakMap<Served, RequestStateCodec<QuestionState>>();
+
+/** Made once, because over HTTP every request has a server of its own. */
+function codecOf(served: Served): RequestStateCodec<QuestionState> {
+  const known = codecs.get(served);
+  if (known) return known;
+  const made = createRequestStateCodec<QuestionState>({
     key: served.stateKey,
     ttlSeconds: QUESTION_SECONDS,
   });
+  codecs.set(served, made);
+  return made;
+}
+
+/** One protocol server for one connection or request; both protocol generations are the SDK's business. */
+export function createMcpServer(served: Served, peer: Peer, around: Around = (call) => call()): Server {
+  const codec = codecOf(served);
   const server = new Server(
     { name: served.name, version: served.version, title: 'Countersign' },
     {

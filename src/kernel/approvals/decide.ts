@@ -11,7 +11,8 @@ import type {
 import { type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
 import type { Tool } from '../../contract/tool.ts';
 import { digest } from '../../lib/digest.ts';
-import { appendEntries, type EntryKind, prepareEntry } from '../audit/index.ts';
+import { type EntryKind, prepareEntry } from '../audit/entry.ts';
+import { appendEntries } from '../audit/log.ts';
 import { publishEvent } from '../events.ts';
 import { outcomeData } from '../evidence.ts';
 import type { Invoke } from '../pipeline.ts';

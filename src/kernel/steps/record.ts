@@ -5,13 +5,9 @@ import type { Outcome } from '../../contract/outcome.ts';
 import { checkJson } from '../../lib/json-shape.ts';
 import { refundLimits } from '../admission/limits.ts';
 import { finishApproval } from '../approvals/finish.ts';
-import {
-  appendEntries,
-  type EntryKind,
-  type PreparedEntry,
-  payloadRow,
-  prepareEntry,
-} from '../audit/index.ts';
+import { type EntryKind, type PreparedEntry, prepareEntry } from '../audit/entry.ts';
+import { appendEntries } from '../audit/log.ts';
+import { payloadRow } from '../audit/payload.ts';
 import type { CallState, Step } from '../call.ts';
 import { callRow, codeOf, entryOf, outcomeData, sealArgs, sealResult } from '../evidence.ts';
 import type { Ports } from '../ports.ts';
