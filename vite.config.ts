@@ -12,5 +12,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2022',
     reportCompressedSize: false,
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
 });

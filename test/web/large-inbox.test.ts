@@ -9,7 +9,7 @@ const QUEUED = 10_000;
 let server: WebServer;
 let browser: Browser;
 
-/** Copies the one row a real call left, because ten thousand real calls would take minutes. */
+/** Copies the one row a real call left, because ten thousand real calls would take minutes, and cuts one call off. */
 function multiply(home: string): void {
   const file = readdirSync(home).find((name) => /\.(db|sqlite)$/.test(name));
   if (!file) throw new Error(`There is no database in ${home}: ${readdirSync(home).join(', ')}`);
@@ -25,12 +25,14 @@ function multiply(home: string): void {
      insert into approvals (${columns.map((name) => `"${name}"`).join(', ')})
      select ${values.join(', ')} from approvals, numbers where approvals.id = 1`,
   );
+  db.exec("update calls set status = 'indeterminate' where tool = 'x_like_tweet'");
   db.close();
 }
 
 beforeAll(async () => {
   server = await startWeb({ toolkits: 'x' });
   await server.call('x_post_tweet', { text: 'The first of ten thousand' });
+  await server.call('x_like_tweet', { tweet_id: '1' });
   await server.stop();
   multiply(server.home);
   await server.start();
@@ -49,8 +51,18 @@ it('shows ten thousand waiting items by drawing and loading only what is on scre
   await page.getByRole('link', { name: `Copy number ${QUEUED - 1}` }).waitFor();
   expect(await page.locator('.inbox-row').count()).toBeLessThan(60);
   await page.keyboard.press('j');
-  await page.getByRole('article').getByText('Copy number').waitFor();
+  await page.getByRole('article').getByText('The first of ten thousand').first().waitFor();
   await page.locator('.inbox-scroll').evaluate((box) => box.scrollTo(0, box.scrollHeight));
   await page.getByRole('link', { name: 'The first of ten thousand' }).waitFor();
   expect(asked.filter((url) => url.includes('brief=1')).length).toBeLessThan(6);
+});
+
+it('asks on top of all what came of a call that was cut off, and takes the answer', async () => {
+  const { page } = await server.signIn(browser);
+  const question = page.getByRole('region', { name: 'Calls whose outcome is unknown' });
+  await question.getByText('x_like_tweet').waitFor();
+  await question.getByRole('button', { name: 'Show arguments' }).click();
+  await question.getByText('tweet_id').waitFor();
+  await question.getByRole('button', { name: 'It did not happen' }).click();
+  await question.waitFor({ state: 'detached' });
 });

@@ -70,7 +70,7 @@ export function Matrix() {
       <ErrorNotice error={error} />
       {rows ? (
         <p className="row muted small">
-          {rows.length} tools:
+          {rows.length} tools:{' '}
           {ACTIONS.map((action) => (
             <span key={action}>
               {rows.filter((row) => row.action === action).length} {ACTION_WORDS[action]}

@@ -57,6 +57,9 @@ export function RuleDialog({ rule: given, onClose, onSave }: Props) {
         </>
       }
     >
+      <div className="rule-preview">
+        <Preview rule={rule} />
+      </div>
       <form id="rule-form" className="rule-form" onSubmit={(event) => void save(event)}>
         {problem ? (
           <div className="rule-wide">
@@ -117,9 +120,6 @@ export function RuleDialog({ rule: given, onClose, onSave }: Props) {
         {text('until', 'Until', 'Like 07:00; may be after midnight.')}
         {text('priority', 'Order', 'Lower numbers come first.')}
         {text('reason', 'Reason', 'Told to the agent and to whoever decides.')}
-        <div className="rule-wide">
-          <Preview rule={rule} />
-        </div>
       </form>
     </Dialog>
   );

@@ -14,6 +14,7 @@ import { Outcome } from './outcome.tsx';
 import { RejectDialog } from './reject-dialog.tsx';
 import type { Item } from './types.ts';
 import { Arguments } from './views/arguments.tsx';
+import { headlineOf } from './views/kinds.ts';
 
 /** What the page's keys do to the open item; absent where it cannot be done now. */
 export interface ItemKeys {
@@ -119,7 +120,7 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
           </span>
         </div>
         <h2 className="item-title" aria-live="polite">
-          <Foreign text={item.summary} />
+          <Foreign text={headlineOf(item.tool, item.args, item.summary)} />
         </h2>
       </header>
       <ErrorNotice error={problem} />

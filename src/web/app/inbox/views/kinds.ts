@@ -38,6 +38,19 @@ export function shownAs(tool: string, args: JsonRecord): Shown {
   return { as: tool === 'apply_code' ? 'coding' : 'fields' };
 }
 
+const HEADLINES: Readonly<Record<string, string>> = {
+  x_post_tweet: 'Post this on X',
+  x_reply_to_tweet: 'Reply with this on X',
+  x_quote_tweet: 'Quote a post with this on X',
+};
+
+/** What will happen, without repeating a text that stands right below. */
+export function headlineOf(tool: string, args: JsonRecord, summary: string): string {
+  const shown = shownAs(tool, args);
+  if (shown.as === 'post') return HEADLINES[tool] ?? summary;
+  return shown.as === 'thread' ? `Post this thread of ${shown.texts.length} on X` : summary;
+}
+
 function changedFile(file: unknown): ChangedFile[] {
   const path = textAt(file, 'path');
   const after = textAt(file, 'modified_content');
