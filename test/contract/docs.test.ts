@@ -89,6 +89,19 @@ const wordsOf = (line: string): string[] =>
     (match) => match[1] ?? match[2] ?? match[3] ?? '',
   );
 
+/** Commands named in running text: whole ones in code spans, and what printed answers advise. */
+const mentionsIn = (text: string): string[] => {
+  const spans = [...text.replace(FENCE, '').matchAll(/`countersign ([a-z][^`]*)`/g)];
+  const advised = blocksOf(text).flatMap(({ body }) => [
+    ...body.matchAll(/\bcountersign ([a-z][\w-]*(?: [a-z][\w-]*)*)/g),
+  ]);
+  return [
+    ...spans.map(([, line = '']) => line),
+    // Only the first word is surely part of the command; a sentence may follow it.
+    ...advised.map(([, line = '']) => line.split(' ')[0] ?? ''),
+  ];
+};
+
 function unknownCommand(line: string): string | undefined {
   const words = wordsOf(line.replace(/\s+[#|>].*$/, ''));
   const chain: Command[] = [createProgram()];
@@ -128,10 +141,21 @@ describe('documents', () => {
     expect(lines.flatMap((line) => unknownCommand(line) ?? [])).toEqual([]);
   });
 
+  it('speak only of commands the program has', () => {
+    const lines = [...byHand, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].flatMap((path) =>
+      mentionsIn(readFileSync(path, 'utf8')),
+    );
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.flatMap((line) => unknownCommand(line) ?? [])).toEqual([]);
+  });
+
+  // Ada is the documents' made-up person; her home is an example.
   it('name no path of somebody’s machine', () => {
     const found = documents.flatMap((path) =>
       [
-        ...readFileSync(path, 'utf8').matchAll(/(?<![\w.~/-])\/(?:home|Users|root|work|workspace|tmp)\/\S*/g),
+        ...readFileSync(path, 'utf8').matchAll(
+          /(?<![\w.~/-])\/(?:home\/(?!ada\b)|Users\/|root\/|work\/|workspace\/|tmp\/)\S*/g,
+        ),
       ].map(([text]) => `${path}: ${text}`),
     );
     expect(found).toEqual([]);
