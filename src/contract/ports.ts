@@ -99,7 +99,12 @@ export interface ApprovalsPort {
   get(id: string | number): Promise<Approval | undefined>;
   list(filter: ApprovalFilter): Promise<readonly Approval[]>;
   count(filter: ApprovalFilter): Promise<number>;
-  approve(id: string | number, by: Principal, options?: { readonly note?: string }): Promise<Decided>;
+  /** `version`: the one the decider looked at; a row that was edited since is not approved. */
+  approve(
+    id: string | number,
+    by: Principal,
+    options?: { readonly note?: string; readonly version?: number },
+  ): Promise<Decided>;
   reject(
     id: string | number,
     by: Principal,

@@ -80,6 +80,15 @@ describe('what would loosen governance', () => {
     expect(await test.lines()).toEqual(['edited']);
   });
 
+  it('a decision on a version that was edited meanwhile is none', async () => {
+    const id = await ask(AGENT);
+    const seen = await test.kernel.approvals.get(id);
+    await test.kernel.approvals.edit(id, PERSON, { text: 'edited' });
+    const approve = test.kernel.approvals.approve(id, PERSON, { version: seen?.version });
+    await expect(approve).rejects.toMatchObject({ code: 'approval_state' });
+    expect(await test.lines()).toEqual([]);
+  });
+
   it('a permit is for the agent that asked for it, whoever else learns its id', async () => {
     const permit = await test.kernel.approvals.propose({
       tool: 'ledger_permitted',

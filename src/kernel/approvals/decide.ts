@@ -168,6 +168,14 @@ export function createApprovals({
     },
     async approve(id, by, options) {
       const approval = await mustFind(id);
+      // The move below compares the version once more, so that nothing slips in between.
+      if (approval.state === 'pending' && approval.version !== (options?.version ?? approval.version)) {
+        throw new ToolFault(
+          'approval_state',
+          'This was edited since you opened it. Look at it again before you decide.',
+          { detail: { id: approval.id, state: approval.state } },
+        );
+      }
       const approved = await decide(approval, 'approved', by, { decision_reason: options?.note ?? null });
       if (approved.kind === 'permit') return { approval: approved, outcome: undefined };
       return execute(approved);

@@ -79,8 +79,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const results: JsonObject[] = [];
     for (const [index, id] of ids.entries()) {
       try {
-        await mustBeAsSeen(ports, id, versions?.[index]);
-        results.push(decided(await kernel.approvals.approve(id, person)));
+        results.push(decided(await kernel.approvals.approve(id, person, { version: versions?.[index] })));
       } catch (error) {
         if (!(error instanceof ToolFault)) throw error;
         results.push({ id, error: error.message, code: error.code });
@@ -91,10 +90,12 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
 
   api.post('/inbox/:id/approve', async (context) => {
     const { note, version } = await readJson(context, noteBody);
-    await mustBeAsSeen(ports, context.req.param('id'), version);
     return send(
       decided(
-        await kernel.approvals.approve(context.req.param('id'), context.get('session').person, { note }),
+        await kernel.approvals.approve(context.req.param('id'), context.get('session').person, {
+          note,
+          version,
+        }),
       ),
     );
   });
@@ -152,21 +153,6 @@ async function mustFind({ kernel }: WebPorts, id: string): Promise<Approval> {
   const approval = await kernel.approvals.get(id);
   if (!approval) throw new ToolFault('not_found', `There is no approval ${id}.`);
   return approval;
-}
-
-/** What somebody edited while this person was reading is not what they approved. */
-async function mustBeAsSeen(
-  ports: WebPorts,
-  id: string | number,
-  version: number | undefined,
-): Promise<void> {
-  if (version === undefined) return;
-  const approval = await mustFind(ports, String(id));
-  if (approval.state === 'pending' && approval.version !== version)
-    throw new ToolFault(
-      'approval_state',
-      'This was edited since you opened it. Look at it again before you decide.',
-    );
 }
 
 function undoOf(
