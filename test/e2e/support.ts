@@ -1,4 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import {
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+  execFileSync,
+  spawn,
+} from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -59,6 +64,10 @@ const environment = (dir: string): Record<string, string> => ({
   COUNTERSIGN_HOME: dir,
   COUNTERSIGN_LOG__LEVEL: 'warn',
 });
+
+/** The built command as a process of its own, with all three streams in the test's hands. */
+export const spawnCli = (home: Home, args: readonly string[]): ChildProcessWithoutNullStreams =>
+  spawn(process.execPath, [MAIN, ...args], { env: environment(home.dir), stdio: 'pipe' });
 
 export const TRANSPORTS = ['stdio', 'http', 'tcp'] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
