@@ -3,6 +3,17 @@ export const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
+/** Text that already ends as it must, byte for byte. */
+export const printExact = (text: string): void => {
+  process.stdout.write(text);
+};
+
+// `countersign … | head` closes the pipe early; that is the reader's right and no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
 
 export const complain = (text: string): void => {

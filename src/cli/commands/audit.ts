@@ -4,7 +4,7 @@ import { checkBundle, checkProof, erasePayloads, exportRun } from '../../kernel/
 import { proveCall } from '../../kernel/audit/prove.ts';
 import { verifyLog } from '../../kernel/audit/verify.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
-import { complain, print, printJson } from '../output.ts';
+import { complain, print, printExact, printJson } from '../output.ts';
 import { since } from '../text.ts';
 
 interface VerifyOptions {
@@ -152,7 +152,11 @@ export function auditKey(global: GlobalOptions): Promise<void> {
 export function auditCheckpoint(global: GlobalOptions): Promise<void> {
   return withApp(global, async ({ ports, checkpoints }) => {
     await checkpoints.writeIfGrown();
-    print((await ports.audit.checkpoint()) ?? 'No checkpoint has been written yet.');
+    const note = await ports.audit.checkpoint();
+    if (global.json) return printJson({ checkpoint: note ?? null });
+    if (note === undefined) return complain('No checkpoint has been written yet: the log is empty.');
+    // Signed to the last byte: one newline more and it no longer verifies.
+    printExact(note);
   });
 }
 

@@ -53,7 +53,7 @@ export function xStatus(global: GlobalOptions): Promise<void> {
     row('Mode', `${able.mode}${able.approval_mode ? ', every change asks first' : ''}`);
     row('Writing help', able.llm_configured ? 'configured' : 'not configured ([llm])');
     for (const { code, message } of able.problems) row('Problem', `${message} (${code})`);
-    if (!signedIn && app.config.section(xApi).provider_backend === '')
+    if (!signedIn && ['', 'x_api'].includes(app.config.section(xApi).provider_backend))
       print('\nNobody is signed in. `countersign auth x` connects your account.');
     if (signedIn && able.missing_scopes.length > 0)
       print('\n`countersign auth x` asks for all scopes again.');

@@ -2,13 +2,15 @@ import { execFile } from 'node:child_process';
 import { createSignInLink } from '../../web/sign-in.ts';
 import { type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson } from '../output.ts';
+import { runningServer } from '../running-server.ts';
 
 /** Prints a link that signs the browser in once, and opens it where there is a desktop. */
 export function open(global: GlobalOptions, options: { browser?: boolean }): Promise<void> {
-  return withApp(global, async ({ database, person, config, now, env }) => {
+  return withApp(global, async (app) => {
+    const { database, person, config, now, env } = app;
     const { host, port, public_url: publicUrl } = config.server;
-    const origin =
-      publicUrl?.replace(/\/$/, '') ?? `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+    const configured = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
+    const origin = publicUrl?.replace(/\/$/, '') ?? (await runningServer(app)) ?? configured;
     const link = await createSignInLink(database, person, origin, now());
     if (global.json) return printJson({ url: link });
     print(

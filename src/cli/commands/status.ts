@@ -1,8 +1,8 @@
-import type { App } from '../../app.ts';
 import { principalName } from '../../contract/principal.ts';
 import { VERSION } from '../../lib/version.ts';
 import { type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
+import { runningServer } from '../running-server.ts';
 import { age } from '../text.ts';
 
 /** What runs, what waits and what needs a person, on one screen. */
@@ -13,7 +13,7 @@ export function status(global: GlobalOptions): Promise<void> {
     const count = await kernel.approvals.count({ states: ['pending'] });
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 5 });
     const paused = await kernel.isPaused();
-    const running = await serverAnswers(app);
+    const running = await runningServer(app);
     const limits = (await app.ports.policy.limits()).filter(({ used }) => used > 0);
     const health = await app.ports.health.check();
     if (global.json) {
@@ -71,20 +71,4 @@ export function status(global: GlobalOptions): Promise<void> {
         ),
       );
   });
-}
-
-async function serverAnswers({ config }: App): Promise<string | undefined> {
-  const url = `http://${config.server.host}:${config.server.port}/`;
-  try {
-    const response = await fetch(url, {
-      signal: AbortSignal.timeout(1000),
-      headers: { accept: 'application/json' },
-    });
-    const info: unknown = await response.json();
-    return typeof info === 'object' && info !== null && 'name' in info && info.name === 'countersign'
-      ? url
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

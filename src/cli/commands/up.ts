@@ -9,6 +9,7 @@ import { createWebApp } from '../../web/server.ts';
 import { webPorts } from '../../web-ports.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { complain } from '../output.ts';
+import { rememberServer } from '../running-server.ts';
 import { parseAddress, untilStopped } from './mcp-serve.ts';
 
 interface UpOptions {
@@ -61,6 +62,7 @@ async function run(app: App): Promise<void> {
   const jobs = await startJobs(app, stop.signal);
   const upkeep = startUpkeep(app);
   app.checkpoints.start();
+  await rememberServer(app.database, `http://${http.host}:${http.port}`);
   complain(`Countersign is running at http://${http.host}:${http.port}`);
   if (tcp) complain(`JSON-RPC over TCP at ${tcp.host}:${tcp.port}`);
   complain('Sign in to the inbox with: countersign open      Stop with Ctrl-C');

@@ -1,0 +1,31 @@
+import type { App } from '../app.ts';
+import type { Database } from '../kernel/database.ts';
+
+const KEY = 'server_url';
+
+/** Where `countersign up` really listens: a flag may have said another port than the configuration. */
+export async function rememberServer({ db }: Database, url: string): Promise<void> {
+  await db
+    .insertInto('settings')
+    .values({ key: KEY, value: url })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: url }))
+    .execute();
+}
+
+/** The address of a server on this store that answers now, or undefined. */
+export async function runningServer({ database, config }: App): Promise<string | undefined> {
+  const row = await database.db.selectFrom('settings').select('value').where('key', '=', KEY).executeTakeFirst();
+  const configured = `http://${config.server.host}:${config.server.port}`;
+  for (const url of new Set([row?.value ?? configured, configured])) if (await answers(url)) return url;
+  return undefined;
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/`, { signal: AbortSignal.timeout(1000), headers: { accept: 'application/json' } });
+    const info: unknown = await response.json();
+    return typeof info === 'object' && info !== null && 'name' in info && info.name === 'countersign';
+  } catch {
+    return false;
+  }
+}
