@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PROFILES } from '../../src/contract/profile.ts';
 import { createExposure } from '../../src/registry/exposure.ts';
@@ -20,7 +21,14 @@ const write = (path: string, text: string): void => {
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 const toolkits = await Promise.all(toolkitNames().map(loadToolkit));
-write('src/toolkits/index.generated.ts', toolkitIndex(toolkits));
+const INDEX = 'src/toolkits/index.generated.ts';
+const index = toolkitIndex(toolkits);
+if (readFileSync(INDEX, 'utf8') !== index) {
+  // What follows was compiled with the old index, so it is done again with the new one.
+  write(INDEX, index);
+  execFileSync(process.execPath, ['scripts/run.mjs', 'scripts/gen/index.ts'], { stdio: 'inherit' });
+  process.exit(0);
+}
 write('docs/reference/faults.md', faultsPage());
 write('docs/reference/commands.md', commandPage());
 write(

@@ -1,5 +1,4 @@
 import { describeConfig } from '../../src/config/describe.ts';
-import { coreSections, topLevel } from '../../src/config/fields.ts';
 import type { ConfigSection } from '../../src/contract/config.ts';
 import { FAULTS } from '../../src/contract/faults.ts';
 import type { Tool } from '../../src/contract/tool.ts';
@@ -84,10 +83,10 @@ export function faultsPage(): string {
 }
 
 export function configurationPage(sections: readonly ConfigSection[]): string {
-  const parts = describeConfig([topLevel, ...coreSections, ...sections]).map(({ key, doc, fields }) => {
+  const parts = describeConfig(sections).map(({ key, doc, fields }) => {
     const rows = fields.map(
       (field) =>
-        `| \`${field.path}\` | ${cell(field.type)} | ${cell(field.default === undefined ? '' : `\`${JSON.stringify(field.default)}\``)} | \`${field.env}\` | ${cell(field.doc)}${field.secret ? ' Secret.' : ''} |`,
+        `| \`${field.path}\` | ${cell(field.type)} | ${cell(field.default === undefined ? '' : `\`${JSON.stringify(field.default)}\``)} | ${field.env === undefined ? '' : `\`${field.env}\``} | ${cell(field.doc)}${field.secret ? ' Secret.' : ''} |`,
     );
     return `## ${key ? `[${key}]` : 'Top level'}\n\n${doc}\n\n| Key | Type | Default | Environment | Meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
   });

@@ -14,7 +14,11 @@ export async function rememberServer({ db }: Database, url: string): Promise<voi
 
 /** The address of a server on this store that answers now, or undefined. */
 export async function runningServer({ database, config }: App): Promise<string | undefined> {
-  const row = await database.db.selectFrom('settings').select('value').where('key', '=', KEY).executeTakeFirst();
+  const row = await database.db
+    .selectFrom('settings')
+    .select('value')
+    .where('key', '=', KEY)
+    .executeTakeFirst();
   const configured = `http://${config.server.host}:${config.server.port}`;
   for (const url of new Set([row?.value ?? configured, configured])) if (await answers(url)) return url;
   return undefined;
@@ -22,7 +26,10 @@ export async function runningServer({ database, config }: App): Promise<string |
 
 async function answers(url: string): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/`, { signal: AbortSignal.timeout(1000), headers: { accept: 'application/json' } });
+    const response = await fetch(`${url}/`, {
+      signal: AbortSignal.timeout(1000),
+      headers: { accept: 'application/json' },
+    });
     const info: unknown = await response.json();
     return typeof info === 'object' && info !== null && 'name' in info && info.name === 'countersign';
   } catch {

@@ -45,6 +45,15 @@ describe('every tool', () => {
     }
   });
 
+  it('is shown to clients as it is pinned', () => {
+    for (const { tool, toolkit } of tools()) {
+      const shown = { effect: tool.effect, profiles: tool.profiles, ...toMcpListing(tool, toolkit.dialect) };
+      expect(JSON.parse(JSON.stringify(shown)), tool.name).toEqual(
+        JSON.parse(readFileSync(`test/pins/tools/${tool.name}.json`, 'utf8')),
+      );
+    }
+  });
+
   it('refuses an argument it does not know', () => {
     for (const { tool } of tools()) {
       const parsed = tool.input.parse({ surely_unknown_argument: 1 });

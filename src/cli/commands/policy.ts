@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { App } from '../../app.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { Parsed } from '../../contract/schema.ts';
 import { LOCAL_AGENT, type Principal } from '../../contract/principal.ts';
+import type { Parsed } from '../../contract/schema.ts';
 import { parseCases, runCases } from '../../kernel/policy/cases.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
@@ -75,17 +75,26 @@ function parsePrincipal(text: string | undefined): Principal {
 }
 
 /** The tools' own checks, which the pipeline makes before it asks policy. */
-async function validator(app: App): Promise<(tool: { name: string }, args: JsonObject) => Parsed<JsonObject>> {
+async function validator(
+  app: App,
+): Promise<(tool: { name: string }, args: JsonObject) => Parsed<JsonObject>> {
   const loaded = await Promise.all(app.inventory.sources.map(({ id }) => app.inventory.load(id)));
-  const inputs = new Map(loaded.flatMap(({ tools }) => tools.map(({ tool }) => [tool.name, tool.input] as const)));
-  return ({ name }, args) => (inputs.get(name)?.parse(args) ?? { ok: true, value: args }) as Parsed<JsonObject>;
+  const inputs = new Map(
+    loaded.flatMap(({ tools }) => tools.map(({ tool }) => [tool.name, tool.input] as const)),
+  );
+  return ({ name }, args) =>
+    (inputs.get(name)?.parse(args) ?? { ok: true, value: args }) as Parsed<JsonObject>;
 }
 
 export function testPolicy(global: GlobalOptions, file: string): Promise<void> {
   return withApp(global, async (app) => {
     const cases = parseCases(readFileSync(file, 'utf8'), file);
     const toolNames = app.inventory.catalogue.map(({ name }) => name);
-    const results = runCases(app.policy.current, cases, { now: app.now(), toolNames, validate: await validator(app) });
+    const results = runCases(app.policy.current, cases, {
+      now: app.now(),
+      toolNames,
+      validate: await validator(app),
+    });
     const failed = results.filter(({ passed }) => !passed);
     if (global.json) printJson(results);
     else {
