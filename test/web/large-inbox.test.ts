@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { seriousFindings } from './axe.ts';
 import { launchBrowser, startWeb, type WebServer } from './support.ts';
 
 const QUEUED = 10_000;
@@ -25,7 +26,9 @@ function multiply(home: string): void {
      insert into approvals (${columns.map((name) => `"${name}"`).join(', ')})
      select ${values.join(', ')} from approvals, numbers where approvals.id = 1`,
   );
-  db.exec("update calls set status = 'indeterminate' where tool = 'x_like_tweet'");
+  // With its arguments erased nothing but a person can settle it.
+  db.exec(`update calls set status = 'indeterminate' where tool = 'x_like_tweet';
+    update audit_payloads set body = null where call_id in (select call_id from calls where tool = 'x_like_tweet')`);
   db.close();
 }
 
@@ -61,8 +64,7 @@ it('asks on top of all what came of a call that was cut off, and takes the answe
   const { page } = await server.signIn(browser);
   const question = page.getByRole('region', { name: 'Calls whose outcome is unknown' });
   await question.getByText('x_like_tweet').waitFor();
-  await question.getByRole('button', { name: 'Show arguments' }).click();
-  await question.getByText('tweet_id').waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
   await question.getByRole('button', { name: 'It did not happen' }).click();
   await question.waitFor({ state: 'detached' });
 });

@@ -67,7 +67,13 @@ function UnsettledCall({ call, onSettled }: { readonly call: Unsettled; onSettle
         </button>
         <Link href={`/activity/${call.call_id}`}>Evidence</Link>
       </div>
-      {open && detail.data ? <JsonView value={detail.data.args} label="Arguments" /> : null}
+      {open && detail.data ? (
+        detail.data.args === null ? (
+          <p className="muted small">They are no longer kept.</p>
+        ) : (
+          <JsonView value={detail.data.args} label="Arguments" />
+        )
+      ) : null}
     </li>
   );
 }
