@@ -10,7 +10,7 @@ const STEPS: readonly [number, Intl.RelativeTimeFormatUnit][] = [
 ];
 const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 
-export function timeAgo(at: Date, now: Date): string {
+function timeAgo(at: Date, now: Date): string {
   let value = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(value) < 5) return 'just now';
   for (const [size, unit] of STEPS) {

@@ -20,7 +20,7 @@ const SPANS = [
 ] as const;
 const EVERY_MS = 30_000;
 
-export const timeOf = (bucket: string): number =>
+const timeOf = (bucket: string): number =>
   Date.parse(bucket.length === 13 ? `${bucket}:00:00Z` : `${bucket}T00:00:00Z`);
 
 /** Calls, errors, latency and approvals over time. */

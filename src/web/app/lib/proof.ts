@@ -38,7 +38,7 @@ const join = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
 const sha256 = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
 
-export const leafHash = async (body: string): Promise<string> =>
+const leafHash = async (body: string): Promise<string> =>
   toHex(await sha256(join(Uint8Array.of(0), encoder.encode(body))));
 
 const nodeHash = async (left: string, right: string): Promise<string> =>

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-export type Theme = 'auto' | 'light' | 'dark';
+type Theme = 'auto' | 'light' | 'dark';
 const KEY = 'countersign.theme';
 const ORDER: readonly Theme[] = ['auto', 'light', 'dark'];
 

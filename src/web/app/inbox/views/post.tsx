@@ -4,7 +4,7 @@ import { Foreign } from '../../components/foreign.tsx';
 const MAX = 280;
 
 /** Length as X counts it; the library that knows is loaded when the first post is looked at. */
-export function usePostLength(text: string): number | undefined {
+function usePostLength(text: string): number | undefined {
   const [length, setLength] = useState<number>();
   useEffect(() => {
     let current = true;
