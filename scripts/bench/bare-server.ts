@@ -13,7 +13,11 @@ serveStdio(() => {
       {
         title: `Tool ${index}`,
         description: 'Gives back what it was given, like any other of these tools.',
-        inputSchema: z.object({ text: z.string().optional(), limit: z.number().int().optional(), since_id: z.string().optional() }),
+        inputSchema: z.object({
+          text: z.string().optional(),
+          limit: z.number().int().optional(),
+          since_id: z.string().optional(),
+        }),
         outputSchema: z.object({ success: z.boolean(), data: z.object({ text: z.string() }) }),
       },
       async ({ text = '' }) => {

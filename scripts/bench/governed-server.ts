@@ -22,7 +22,11 @@ const tool = (name: string, effect: 'read' | 'change') =>
     category: 'bench',
     profiles: PROFILES,
     faults: [],
-    input: z.object({ text: z.string().optional(), limit: z.int().optional(), since_id: z.string().optional() }),
+    input: z.object({
+      text: z.string().optional(),
+      limit: z.int().optional(),
+      since_id: z.string().optional(),
+    }),
     output: z.object({ text: z.string() }),
     run: async ({ text = '' }) => ({ text }),
   });
@@ -31,7 +35,11 @@ const toolkit = defineToolkit<undefined>({
   id: 'bench',
   title: 'Benchmark',
   dialect: 'tuitbot',
-  tools: [tool('echo', 'read'), tool('note', 'change'), ...Array.from({ length: Number(count) - 2 }, (_, index) => tool(`tool_${index}`, 'read'))],
+  tools: [
+    tool('echo', 'read'),
+    tool('note', 'change'),
+    ...Array.from({ length: Number(count) - 2 }, (_, index) => tool(`tool_${index}`, 'read')),
+  ],
   connect: async () => undefined,
 }) as unknown as Toolkit;
 

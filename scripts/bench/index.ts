@@ -2,14 +2,31 @@ import { existsSync } from 'node:fs';
 import { kernelRows } from './kernel.ts';
 import { logRows } from './log.ts';
 import { removeHomes } from './measure.ts';
+import { researchRows } from './research.ts';
 import { isMet, printRows, type Row } from './table.ts';
 import { tokenRows } from './tokens.ts';
 
+const PARTS = { kernel: kernelRows, tokens: tokenRows, log: logRows, research: researchRows };
+
 if (!existsSync('dist/main.js')) throw new Error('There is no build; run `npm run build` first.');
-process.stderr.write('Ratios to a bare SDK server measured in the same run; absolute figures depend on the machine.\n');
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0)
+  throw new Error(`There is no part ${unknown.join(', ')}; choose from ${Object.keys(PARTS).join(', ')}.`);
+process.stderr.write(
+  'Ratios to a bare SDK server measured in the same run, or to the budget itself; absolute figures depend on the machine.\n',
+);
 const rows: Row[] = [];
-for (const measure of [kernelRows, tokenRows, logRows]) rows.push(...(await measure()));
+try {
+  for (const [name, measure] of Object.entries(PARTS))
+    if (wanted.length === 0 || wanted.includes(name)) rows.push(...(await measure()));
+} finally {
+  removeHomes();
+}
 printRows(rows);
 const missed = rows.filter((row) => !isMet(row));
-process.stdout.write(missed.length === 0 ? '\nEvery budget is met.\n' : `\n${missed.length} of ${rows.length} budgets are missed.\n`);
-removeHomes();
+process.stdout.write(
+  missed.length === 0
+    ? '\nEvery budget is met.\n'
+    : `\n${missed.length} of ${rows.length} budgets are missed.\n`,
+);

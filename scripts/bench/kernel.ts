@@ -1,6 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { performance } from 'node:perf_hooks';
-import { buildChild, freshHome, latencies, median, memoryOf, openStdio, startHttp, throughput } from './measure.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  buildChild,
+  flushes,
+  freshHome,
+  latencies,
+  median,
+  memoryOf,
+  openStdio,
+  startHttp,
+  throughput,
+} from './measure.ts';
 import type { Row } from './table.ts';
 
 const ROUNDS = 5;
@@ -13,8 +23,15 @@ export async function kernelRows(): Promise<Row[]> {
   const ourScript = await buildChild('governed-server', true);
   const bare = await openStdio([bareScript, '112']);
   const ours = await openStdio([ourScript, '112']);
-  const call = (peer: typeof bare, name: string) => () => peer.client.callTool({ name, arguments: { text: 'hello' } });
-  const runs = { bareRead: [] as number[], ourRead: [] as number[], ourChange: [] as number[], bareFlow: [] as number[], ourFlow: [] as number[] };
+  const call = (peer: typeof bare, name: string) => () =>
+    peer.client.callTool({ name, arguments: { text: 'hello' } });
+  const runs = {
+    bareRead: [] as number[],
+    ourRead: [] as number[],
+    ourChange: [] as number[],
+    bareFlow: [] as number[],
+    ourFlow: [] as number[],
+  };
   for (const warm of [call(bare, 'echo'), call(ours, 'echo'), call(ours, 'note')]) await latencies(warm, 150);
   for (let round = 0; round < ROUNDS; round += 1) {
     runs.bareRead.push(median(await latencies(call(bare, 'echo'), CALLS)));
@@ -23,19 +40,66 @@ export async function kernelRows(): Promise<Row[]> {
     runs.bareFlow.push(await throughput(call(bare, 'echo'), 32, 2000));
     runs.ourFlow.push(await throughput(call(ours, 'echo'), 32, 2000));
   }
-  await sleep(1500);
-  const memory = { bare: memoryOf(bare.pid), ours: memoryOf(ours.pid) };
+  const flush = median(flushes(200));
   await bare.close();
   await ours.close();
   const read = median(runs.bareRead);
   return [
-    { what: 'governed read over stdio, p50', bare: `${read.toFixed(2)} ms`, ours: `${median(runs.ourRead).toFixed(2)} ms`, ratio: median(runs.ourRead) / read, budget: 1.5, better: 'lower' },
-    { what: 'governed change over stdio, p50', bare: `${read.toFixed(2)} ms`, ours: `${median(runs.ourChange).toFixed(2)} ms`, ratio: median(runs.ourChange) / read, budget: 3, better: 'lower' },
-    { what: 'throughput, 32 in flight', bare: `${Math.round(median(runs.bareFlow))}/s`, ours: `${Math.round(median(runs.ourFlow))}/s`, ratio: median(runs.ourFlow) / median(runs.bareFlow), budget: 0.5, better: 'higher' },
-    { what: 'idle memory', bare: `${memory.bare.toFixed(0)} MB`, ours: `${memory.ours.toFixed(0)} MB`, ratio: memory.ours / memory.bare, budget: 1.5, better: 'lower' },
+    {
+      what: 'governed read over stdio, p50',
+      bare: `${read.toFixed(2)} ms`,
+      ours: `${median(runs.ourRead).toFixed(2)} ms`,
+      ratio: median(runs.ourRead) / read,
+      budget: 1.5,
+      better: 'lower',
+    },
+    {
+      what: `governed change over stdio, p50 (two flushes of this disk alone: ${(2 * flush).toFixed(2)} ms)`,
+      bare: `${read.toFixed(2)} ms`,
+      ours: `${median(runs.ourChange).toFixed(2)} ms`,
+      ratio: median(runs.ourChange) / read,
+      budget: 3,
+      better: 'lower',
+    },
+    {
+      what: 'throughput, 32 in flight',
+      bare: `${Math.round(median(runs.bareFlow))}/s`,
+      ours: `${Math.round(median(runs.ourFlow))}/s`,
+      ratio: median(runs.ourFlow) / median(runs.bareFlow),
+      budget: 0.5,
+      better: 'higher',
+    },
+    await memoryRow(bareScript, ourScript),
     await httpRow(ourScript),
     await coldRow(bareScript),
   ];
+}
+
+/** Of processes that have listed and served one call, and then had nothing to do. */
+async function memoryRow(bareScript: string, ourScript: string): Promise<Row> {
+  const idle = async (script: string): Promise<number> => {
+    const peer = await openStdio([script, '112']);
+    await peer.client.listTools();
+    await peer.client.callTool({ name: 'echo', arguments: { text: 'hello' } });
+    await sleep(1500);
+    const memory = memoryOf(peer.pid);
+    await peer.close();
+    return memory;
+  };
+  const measured = { bare: [] as number[], ours: [] as number[] };
+  for (let round = 0; round < 3; round += 1) {
+    measured.bare.push(await idle(bareScript));
+    measured.ours.push(await idle(ourScript));
+  }
+  const [base, mine] = [median(measured.bare), median(measured.ours)];
+  return {
+    what: 'idle memory',
+    bare: `${base.toFixed(0)} MB`,
+    ours: `${mine.toFixed(0)} MB`,
+    ratio: mine / base,
+    budget: 1.5,
+    better: 'lower',
+  };
 }
 
 async function httpRow(ourScript: string): Promise<Row> {
@@ -50,7 +114,14 @@ async function httpRow(ourScript: string): Promise<Row> {
   bare.child.kill();
   ours.child.kill();
   const [base, mine] = [median(times.bare), median(times.ours)];
-  return { what: 'governed read over HTTP, p50', bare: `${base.toFixed(2)} ms`, ours: `${mine.toFixed(2)} ms`, ratio: mine / base, budget: 1.5, better: 'lower' };
+  return {
+    what: 'governed read over HTTP, p50',
+    bare: `${base.toFixed(2)} ms`,
+    ours: `${mine.toFixed(2)} ms`,
+    ratio: mine / base,
+    budget: 1.5,
+    better: 'lower',
+  };
 }
 
 async function post(url: string): Promise<void> {
@@ -68,7 +139,12 @@ async function post(url: string): Promise<void> {
       'mcp-method': 'tools/call',
       'mcp-name': 'echo',
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' }, _meta: meta } }),
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'echo', arguments: { text: 'hello' }, _meta: meta },
+    }),
   });
   const text = await response.text();
   if (!response.ok || !text.includes('hello')) throw new Error(`Unexpected answer: ${text.slice(0, 200)}`);
@@ -94,5 +170,12 @@ async function coldRow(bareScript: string): Promise<Row> {
     times.ours.push(await start(ours));
   }
   const [base, mine] = [median(times.bare), median(times.ours)];
-  return { what: 'cold start to answered tools/list, 112 tools', bare: `${base.toFixed(0)} ms`, ours: `${mine.toFixed(0)} ms`, ratio: mine / base, budget: 1.3, better: 'lower' };
+  return {
+    what: 'cold start to answered tools/list, 112 tools',
+    bare: `${base.toFixed(0)} ms`,
+    ours: `${mine.toFixed(0)} ms`,
+    ratio: mine / base,
+    budget: 1.3,
+    better: 'lower',
+  };
 }

@@ -1,5 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -32,14 +41,39 @@ export async function buildChild(name: string, bundled: boolean): Promise<string
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    ...(bundled ? { external: ['libsql', 'pg', 'octokit', 'ai', '@ai-sdk/*', '@energetic-ai/*', 'unpdf', 'mammoth', '@the-convocation/*', 'twitter-text', 'yauzl', 'yazl', 'fast-xml-parser'] } : { packages: 'external' as const }),
-    banner: { js: "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);" },
+    ...(bundled
+      ? {
+          external: [
+            'libsql',
+            'pg',
+            'octokit',
+            'ai',
+            '@ai-sdk/*',
+            '@energetic-ai/*',
+            'unpdf',
+            'mammoth',
+            '@the-convocation/*',
+            'twitter-text',
+            'yauzl',
+            'yazl',
+            'fast-xml-parser',
+          ],
+        }
+      : { packages: 'external' as const }),
+    banner: {
+      js: "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
+    },
     logLevel: 'error',
   });
   return outfile;
 }
 
-const environment = (home: string): Record<string, string> => ({ PATH: process.env.PATH ?? '', HOME: home, COUNTERSIGN_HOME: home, COUNTERSIGN_LOG__LEVEL: 'error' });
+const environment = (home: string): Record<string, string> => ({
+  PATH: process.env.PATH ?? '',
+  HOME: home,
+  COUNTERSIGN_HOME: home,
+  COUNTERSIGN_LOG__LEVEL: 'error',
+});
 
 export interface Peer {
   readonly client: Client;
@@ -48,15 +82,25 @@ export interface Peer {
 }
 
 export async function openStdio(args: readonly string[], home = freshHome()): Promise<Peer> {
-  const transport = new StdioClientTransport({ command: process.execPath, args: [...args], env: environment(home), stderr: 'inherit' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...args],
+    env: environment(home),
+    stderr: 'inherit',
+  });
   const client = new Client({ name: 'bench', version: '1.0.0' });
   await client.connect(transport);
   return { client, pid: transport.pid ?? 0, close: () => client.close() };
 }
 
 export async function startHttp(args: readonly string[]): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [...args], { env: environment(freshHome()), stdio: ['ignore', 'pipe', 'inherit'] });
-  const port = await new Promise<string>((done) => child.stdout?.once('data', (chunk) => done(String(chunk).trim())));
+  const child = spawn(process.execPath, [...args], {
+    env: environment(freshHome()),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port = await new Promise<string>((done) =>
+    child.stdout?.once('data', (chunk) => done(String(chunk).trim())),
+  );
   return { url: `http://127.0.0.1:${port}/mcp`, child };
 }
 
@@ -71,7 +115,11 @@ export async function latencies(call: () => Promise<unknown>, times: number): Pr
 }
 
 /** Calls per second with so many in flight. */
-export async function throughput(call: () => Promise<unknown>, inFlight: number, times: number): Promise<number> {
+export async function throughput(
+  call: () => Promise<unknown>,
+  inFlight: number,
+  times: number,
+): Promise<number> {
   const started = performance.now();
   let left = times;
   const worker = async (): Promise<void> => {
@@ -82,6 +130,23 @@ export async function throughput(call: () => Promise<unknown>, inFlight: number,
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
   return times / ((performance.now() - started) / 1000);
+}
+
+/** How long this disk takes to make one page durable, in milliseconds: a durable change waits for two of these. */
+export function flushes(times: number): number[] {
+  const file = openSync(join(freshHome(), 'flush'), 'w');
+  const page = Buffer.alloc(4096, 1);
+  for (let index = 0; index < 64; index += 1) writeSync(file, page);
+  fsyncSync(file);
+  const taken: number[] = [];
+  for (let turn = 0; turn < times; turn += 1) {
+    const started = performance.now();
+    writeSync(file, page, 0, page.length, (turn % 64) * page.length);
+    fdatasyncSync(file);
+    taken.push(performance.now() - started);
+  }
+  closeSync(file);
+  return taken;
 }
 
 /** Resident memory in MB. */

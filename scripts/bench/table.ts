@@ -7,7 +7,8 @@ export interface Row {
   readonly better: 'lower' | 'higher';
 }
 
-export const isMet = ({ ratio, budget, better }: Row): boolean => (better === 'lower' ? ratio <= budget : ratio >= budget);
+export const isMet = ({ ratio, budget, better }: Row): boolean =>
+  better === 'lower' ? ratio <= budget : ratio >= budget;
 
 export function printRows(rows: readonly Row[]): void {
   const head = ['', 'what', 'beside', 'ours', 'ratio', 'budget'];
@@ -21,5 +22,11 @@ export function printRows(rows: readonly Row[]): void {
   ]);
   const all = [head, ...cells];
   const widths = head.map((_, column) => Math.max(...all.map((line) => line[column]?.length ?? 0)));
-  for (const line of all) process.stdout.write(`${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()}\n`);
+  for (const line of all)
+    process.stdout.write(
+      `${line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
 }

@@ -7,11 +7,20 @@ async function listingTokens(args: readonly string[]): Promise<number> {
   const peer = await openStdio(['dist/main.js', 'mcp', 'serve', ...args]);
   const { tools } = await peer.client.listTools();
   await peer.close();
-  return countTokens(JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))));
+  return countTokens(
+    JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))),
+  );
 }
 
 export async function tokenRows(): Promise<Row[]> {
-  const row = (what: string, tokens: number, budget: number): Row => ({ what, bare: `${budget}`, ours: `${tokens}`, ratio: tokens / budget, budget: 1, better: 'lower' });
+  const row = (what: string, tokens: number, budget: number): Row => ({
+    what,
+    bare: `${budget}`,
+    ours: `${tokens}`,
+    ratio: tokens / budget,
+    budget: 1,
+    better: 'lower',
+  });
   return [
     row('tokens of tools/list, toolkit x, profile write', await listingTokens(['--toolkits', 'x']), 18_000),
     row('tokens of tools/list, discovery', await listingTokens(['--discovery']), 1_200),
