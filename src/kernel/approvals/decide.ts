@@ -228,7 +228,9 @@ export function createApprovals({
           'Policy denied: only its requester or a person may withdraw a request.',
         );
       }
-      return move(approval, ['pending'], 'withdrawn', by, {
+      // A permit that was given and not used can be taken back; a call that was approved is already running.
+      const from: ApprovalState[] = approval.kind === 'permit' ? ['pending', 'approved'] : ['pending'];
+      return move(approval, from, 'withdrawn', by, {
         decided_at: now().toISOString(),
         decided_by: principalName(by),
       });

@@ -190,4 +190,20 @@ describe('the scheduler', () => {
     const late = await kit.call('cancel_draft', { id: Number(id) }, { principal: PERSON });
     expect(late.outcome).toMatchObject({ fault: { code: 'validation_error', detail: { state: 'posted' } } });
   });
+
+  it('keeps no permit for words a person cancelled: the same words ask again', async () => {
+    await open({ mode: 'composer' });
+    const words = { content: 'Second thoughts', scheduled_for: '2026-02-25T12:10:00Z' };
+    const { outcome } = await kit.call('compose_tweet', words);
+    if (outcome.status !== 'routed') throw new Error(`was ${outcome.status}`);
+    await kit.kernel.approvals.approve(outcome.approvalId, PERSON);
+    const [first] = await kit.services.growth.agenda.list(['scheduled'], 1);
+    await kit.data('cancel_draft', { id: first?.id ?? 0 }, { principal: PERSON });
+    const autopilot = await kit.second({ mode: 'autopilot' });
+    await autopilot.data('compose_tweet', words);
+    kit.clock.advance(10 * MINUTE);
+    await postDue(daemon(), NEVER);
+    expect(await kit.posted()).toEqual([]);
+    expect(await kit.kernel.approvals.count({ states: ['pending'] })).toBe(1);
+  });
 });

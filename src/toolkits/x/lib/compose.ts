@@ -95,5 +95,24 @@ export async function permitScheduled(context: ToolContext<XServices>, row: Cont
   }
 }
 
+/** What was permitted for an item that is no longer to go out like this must not let an equal post through later. */
+export async function voidPermits(
+  { services }: ToolContext<XServices>,
+  contentId: number,
+  by: Principal,
+): Promise<void> {
+  const { approvals } = services.kernel;
+  const given = await approvals.list({
+    kind: 'permit',
+    states: ['approved'],
+    toolkit: 'x',
+    requester: SCHEDULER,
+    limit: 10_000,
+  });
+  for (const permit of given) {
+    if (permit.context.content_id === contentId) await approvals.withdraw(permit.id, by);
+  }
+}
+
 const deciderOf = ({ approvedBy, principal }: ToolContext<XServices>): Principal | undefined =>
   approvedBy ?? (principal.kind === 'person' ? principal : undefined);

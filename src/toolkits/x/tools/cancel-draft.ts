@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import { requireDecider } from '../lib/approval-view.ts';
-import { contentShape, describeContent } from '../lib/compose.ts';
+import { contentShape, describeContent, voidPermits } from '../lib/compose.ts';
 import { defineXTool } from '../services.ts';
 
 /** For people in the web app and on the command line: no profile lists it, so no agent is offered it. */
@@ -17,12 +17,16 @@ export const cancelDraft = defineXTool({
   requires: { db: true },
   input: z.object({ id: z.number().int().positive() }),
   output: contentShape,
-  async run({ id }, { services, decider, now }) {
-    requireDecider(decider, 'countersign open');
+  async run({ id }, context) {
+    const { services, now } = context;
+    const by = requireDecider(context.decider, 'countersign open');
     const row = await services.growth.agenda.get(id);
     if (!row) throw new ToolFault('not_found', `There is no draft ${id}.`, { detail: { id } });
     const cancelled = await services.growth.agenda.update(id, { cancel: true }, now());
-    if (cancelled) return describeContent(cancelled);
+    if (cancelled) {
+      await voidPermits(context, id, by);
+      return describeContent(cancelled);
+    }
     throw new ToolFault('validation_error', `Draft ${id} can no longer be cancelled: it is ${row.state}.`, {
       detail: { id, state: row.state },
     });

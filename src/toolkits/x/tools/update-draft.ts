@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import { requireDecider } from '../lib/approval-view.ts';
-import { contentShape, describeContent, partsOf, permitScheduled } from '../lib/compose.ts';
+import { contentShape, describeContent, partsOf, permitScheduled, voidPermits } from '../lib/compose.ts';
 import { scheduleTime } from '../lib/schedule-time.ts';
 import { defineXTool } from '../services.ts';
 
@@ -35,6 +35,7 @@ export const updateDraft = defineXTool({
         : scheduled_for;
     const updated = await services.growth.agenda.update(id, { texts, scheduledFor: when }, now());
     if (!updated) throw settled(id, row.state);
+    await voidPermits(context, id, by);
     await permitScheduled({ ...context, approvedBy: by }, updated);
     return describeContent(updated);
   },
