@@ -69,6 +69,8 @@ export interface Tool<S = unknown> {
   readonly composite?: boolean;
   /** Longest a call may take in milliseconds when the general deadline is too short for this kind of work. */
   readonly deadlineMs?: number;
+  /** Clients that understand task handles get one at once instead of waiting for the answer. */
+  readonly mayTakeLong?: boolean;
 
   /** What will happen, in plain words, for the person who decides. */
   describeApproval?(args: JsonObject): string;

@@ -9,11 +9,13 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { type Principal, principalName } from '../contract/principal.ts';
-import type { Consent, Progress } from '../kernel/call.ts';
+import type { BoundTool, CallRequest, CallResult, Consent, Progress } from '../kernel/call.ts';
 import { CALL_TOOL } from '../registry/discovery.ts';
 import type { OwnedTool } from '../registry/inventory.ts';
 import { toMcpResult } from '../render/mcp.ts';
 import type { Peer, Served } from './served.ts';
+import type { Work } from './task-board.ts';
+import { boardOf } from './tasks.ts';
 
 export const TOKEN_KEY = 'countersign/token';
 export const IDEMPOTENCY_KEY = 'countersign/idempotency_key';
@@ -32,6 +34,8 @@ export interface Caller {
   /** The client's own name and version: a label, never an identity. */
   readonly client: string | undefined;
   readonly canAsk: boolean;
+  /** Understands a handle in place of an answer. */
+  readonly takesTasks: boolean;
 }
 
 /** Serves one `tools/call`: the only thing it decides is who is asking. */
@@ -48,17 +52,19 @@ export async function callTool(
   const { owned, args } = pick(served, params.name, params.arguments ?? {});
   const consent = await consentOf(served, caller, context, principal, () => callStamp(owned.tool.name, args));
   const key = meta?.[IDEMPOTENCY_KEY];
-  const result = await served.invoke({
+  const request: CallRequest = {
     bound: owned,
     args,
     principal: caller.client ? { ...principal, label: caller.client } : principal,
     transport: peer.transport,
     client: caller.client,
-    signal,
-    consent,
     idempotencyKey: typeof key === 'string' && key ? key : undefined,
-    onProgress: progressSender(context),
-  });
+  };
+  if (caller.takesTasks && owned.tool.mayTakeLong) {
+    const task = boardOf(served).start(principalName(principal), longCall(served, request));
+    if (task) return { resultType: 'task', ...task } as unknown as CallToolResult;
+  }
+  const result = await served.invoke({ ...request, signal, consent, onProgress: progressSender(context) });
   if (result.outcome.status === 'needs_person') {
     const { question: text, about } = result.outcome;
     const state: QuestionState = {
@@ -72,13 +78,30 @@ export async function callTool(
       requestState: await codec.mint(state),
     });
   }
-  const rendered = toMcpResult(
-    { tool: owned.tool, dialect: owned.toolkit.dialect, ...result },
-    served.modes(),
-  );
-  // The renderer builds protocol results without knowing the SDK; the shapes are the same.
-  return rendered as unknown as CallToolResult;
+  return render(served, owned, result);
 }
+
+/** The renderer builds protocol results without knowing the SDK; the shapes are the same. */
+const render = (served: Served, { tool, toolkit }: BoundTool, result: CallResult): CallToolResult =>
+  toMcpResult({ tool, dialect: toolkit.dialect, ...result }, served.modes()) as unknown as CallToolResult;
+
+/** The same call without its request: progress becomes the task's message, and only the task can be cancelled. */
+const longCall =
+  (served: Served, request: CallRequest): Work =>
+  async (signal, say) => {
+    try {
+      const onProgress = ({ message }: Progress) => say(message);
+      const result = await served.invoke({ ...request, signal, onProgress });
+      const { outcome } = result;
+      // A tool that ended well before it noticed, or that may have changed something, says so in its result.
+      if (outcome.status === 'failed' && outcome.fault.code === 'cancelled') return { status: 'cancelled' };
+      return { status: 'completed', result: render(served, request.bound, result) };
+    } catch (error) {
+      served.log.error('A task failed unexpectedly', { tool: request.bound.tool.name, error });
+      const code = ProtocolErrorCode.InternalError;
+      return { status: 'failed', error: { code, message: 'The server failed; details are in its log.' } };
+    }
+  };
 
 export async function identify(served: Served, peer: Peer, token: unknown): Promise<Principal> {
   if (typeof token !== 'string') {

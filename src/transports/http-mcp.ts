@@ -10,6 +10,7 @@ import { principalName } from '../contract/principal.ts';
 import { hasPrototypeKey } from '../lib/json-shape.ts';
 import { createMcpServer } from './mcp-server.ts';
 import type { Peer, Served } from './served.ts';
+import { closeTasks } from './tasks.ts';
 
 export type ServerFor = (served: Served, peer: Peer) => Server;
 
@@ -113,6 +114,7 @@ export function createMcpEndpoint(
       await modern.close();
       for (const { server } of sessions.values()) await server.close();
       sessions.clear();
+      await closeTasks(served);
     },
   };
 }

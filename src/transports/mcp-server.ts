@@ -10,10 +10,12 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import type { Principal } from '../contract/principal.ts';
 import type { Exposure } from '../registry/exposure.ts';
 import { type McpListing, toMcpListing } from '../render/mcp.ts';
 import { type Caller, callTool, identify, type QuestionState, TOKEN_KEY } from './call-tool.ts';
 import type { Peer, Served, ServedResource } from './served.ts';
+import { addTaskMethods, TaskServer, takesTasks } from './tasks.ts';
 
 /** How long a person may take to answer a client's dialog. */
 const QUESTION_SECONDS = 600;
@@ -46,7 +48,8 @@ function codecOf(served: Served): RequestStateCodec<QuestionState> {
 /** One protocol server for one connection or request; both protocol generations are the SDK's business. */
 export function createMcpServer(served: Served, peer: Peer, around: Around = (call) => call()): Server {
   const codec = codecOf(served);
-  const server = new Server(
+  const long = served.exposure.reachable.some(({ tool }) => tool.mayTakeLong);
+  const server = new (long ? TaskServer : Server)(
     { name: served.name, version: served.version, title: 'Countersign' },
     {
       capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
@@ -62,6 +65,7 @@ export function createMcpServer(served: Served, peer: Peer, around: Around = (ca
   server.setRequestHandler('tools/call', ({ params }, context) =>
     around(() => callTool(served, peer, callerOf(server, context), params, context, codec), context),
   );
+  if (long) addTaskMethods(server, served, admit);
   addResources(server, served.resources, admit);
   addPrompts(server, served, admit);
   server.setRequestHandler('completion/complete', () => ({ completion: { values: [] } }));
@@ -75,9 +79,10 @@ export type Around = (
 ) => ReturnType<typeof callTool>;
 
 /** Refuses a request without a token where one is needed. */
-type Admit = (context: ServerContext) => Promise<unknown>;
+type Admit = (context: ServerContext) => Promise<Principal>;
 
-function callerOf(server: Server, { mcpReq }: ServerContext): Caller {
+function callerOf(server: Server, context: ServerContext): Caller {
+  const { mcpReq } = context;
   // The envelope's keys are plain strings on the wire; its type lists them under computed names.
   const envelope = mcpReq.envelope as { [key: string]: unknown } | undefined;
   const info = (envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion()) as Implementation | undefined;
@@ -87,6 +92,7 @@ function callerOf(server: Server, { mcpReq }: ServerContext): Caller {
   return {
     client: info ? `${info.name}/${info.version}`.slice(0, 120) : undefined,
     canAsk: capabilities?.elicitation !== undefined,
+    takesTasks: takesTasks(context),
   };
 }
 

@@ -3,10 +3,11 @@ import type { Principal } from '../contract/principal.ts';
 import { LineTransport } from './line-transport.ts';
 import { createMcpServer } from './mcp-server.ts';
 import type { Served } from './served.ts';
+import { closeTasks } from './tasks.ts';
 
 /** Serves on this process's own streams until stdin ends. */
-export function serveOnStdio(served: Served, principal: Principal): Promise<void> {
-  return new Promise((resolve) => {
+export async function serveOnStdio(served: Served, principal: Principal): Promise<void> {
+  await new Promise<void>((resolve) => {
     const transport = new LineTransport(process.stdin, process.stdout);
     serveStdio(() => createMcpServer(served, { transport: 'stdio', principal }), {
       transport,
@@ -15,4 +16,5 @@ export function serveOnStdio(served: Served, principal: Principal): Promise<void
     process.stdin.once('end', resolve);
     process.stdin.once('close', resolve);
   });
+  await closeTasks(served);
 }

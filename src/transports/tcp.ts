@@ -5,6 +5,7 @@ import { isLoopback } from '../lib/loopback.ts';
 import { LineTransport } from './line-transport.ts';
 import { createMcpServer } from './mcp-server.ts';
 import type { Served } from './served.ts';
+import { closeTasks } from './tasks.ts';
 
 export interface TcpOptions {
   readonly host: string;
@@ -18,7 +19,7 @@ export interface Listening {
 }
 
 /** The stdio framing over a socket. Beyond loopback every call must carry an agent's token in its `_meta`. */
-export function serveOnTcp(served: Served, { host, port }: TcpOptions): Promise<Listening> {
+export async function serveOnTcp(served: Served, { host, port }: TcpOptions): Promise<Listening> {
   const open = new Set<Socket>();
   const peer = { transport: 'tcp', principal: LOCAL_AGENT, needsToken: !isLoopback(host) };
   const server = createServer((socket) => {
@@ -33,9 +34,16 @@ export function serveOnTcp(served: Served, { host, port }: TcpOptions): Promise<
     });
     socket.once('close', () => void handle.close());
   });
-  return listen(server, host, port, () => {
+  const listening = await listen(server, host, port, () => {
     for (const socket of open) socket.destroy();
   });
+  return {
+    ...listening,
+    async close() {
+      await listening.close();
+      await closeTasks(served);
+    },
+  };
 }
 
 function listen(server: Server, host: string, port: number, drop: () => void): Promise<Listening> {

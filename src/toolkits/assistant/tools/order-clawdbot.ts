@@ -33,6 +33,7 @@ export const orderClawdbot = defineAssistantTool({
   privateData: ['text', 'sessionKey'],
   // Longer than any configured waiting and working time together: those end an order with their own words.
   deadlineMs: 4 * HOUR_MS,
+  mayTakeLong: true,
   input: z.object({
     message: z.string().describe('The message to send to Clawdbot'),
     sessionKey: z.string().optional().describe('Optional session key for conversation continuity'),

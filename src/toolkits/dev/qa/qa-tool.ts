@@ -48,6 +48,7 @@ export const defineQaTool = (kind: QaKind, wording: Wording) =>
     faults: ['not_allowed', 'not_found', 'cancelled'],
     // Setup and command may each take an hour, after waiting for others.
     deadlineMs: 4 * 3_600_000,
+    mayTakeLong: true,
     input: z.object({ run_id: runId, dry_run: dryRun }),
     output,
 
