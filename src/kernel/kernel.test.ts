@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../test/support/engines.ts';
 import { AGENT, openTestKernel, PERSON, type TestKernel } from '../../test/support/kernel.ts';
+import { verifyLog } from './audit/verify.ts';
 
 describe.each(ENGINES)('the pipeline on %s', (engine) => {
   let store: TestStore;
@@ -222,6 +223,35 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
       status: 'failed',
       fault: { code: 'db_error' },
     });
+  });
+
+  it('links an artifact that a read stored, so that the log still verifies', async () => {
+    const { callId } = await test.call('ledger_read', { file: 'a report' });
+    await test.kernel.flush();
+    const links = await store.database.db
+      .selectFrom('call_artifacts')
+      .selectAll()
+      .where('call_id', '=', callId)
+      .execute();
+    expect(links).toMatchObject([{ name: 'report.txt' }]);
+    const report = await verifyLog(store.database, { artifacts: test.kernel.artifacts });
+    expect(report.problems).toEqual([]);
+  });
+
+  it('gives the last word on a call that was taken for dead meanwhile to the process that ran it', async () => {
+    const running = test.call('ledger_write', { text: 'slow', pause: 300 });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await store.database.db
+      .updateTable('calls')
+      .set({ lease_until: '2000-01-01T00:00:00.000Z', holder_host: 'another-machine' })
+      .where('status', '=', 'running')
+      .execute();
+    await test.kernel.recover();
+    expect((await running).outcome.status).toBe('ok');
+    expect(await test.lines()).toEqual(['slow']);
+    expect((await verifyLog(store.database)).problems).toEqual([]);
+    const [call] = await test.kernel.telemetry.calls({ tool: 'ledger_write' });
+    expect(call?.status).toBe('ok');
   });
 
   it('names who asked in every entry, whatever the client calls itself', async () => {

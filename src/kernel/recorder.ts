@@ -4,12 +4,13 @@ import type { PreparedEntry } from './audit/entry.ts';
 import { appendEntries } from './audit/log.ts';
 import type { Database } from './database.ts';
 import { CALLS, insertRows, PAYLOADS } from './statements.ts';
-import type { AuditPayloadsTable, CallsTable } from './tables.ts';
+import type { AuditPayloadsTable, CallArtifactsTable, CallsTable } from './tables.ts';
 
 export interface CallEvidence {
   readonly row: CallsTable;
   readonly payloads: readonly AuditPayloadsTable[];
   readonly entry: PreparedEntry;
+  readonly artifacts: readonly CallArtifactsTable[];
 }
 
 /** Reads may lag their reply by 100 ms; this leaves room for the commit itself. */
@@ -65,9 +66,11 @@ export class Recorder {
         const { engine } = this.#database;
         const rows = group.map(({ row }) => row);
         const payloads = group.flatMap((one) => one.payloads);
+        const artifacts = group.flatMap((one) => one.artifacts);
         const entries = group.map(({ entry }) => entry);
         await insertRows(trx, engine, CALLS, rows);
         await insertRows(trx, engine, PAYLOADS, payloads);
+        if (artifacts.length > 0) await trx.insertInto('call_artifacts').values(artifacts).execute();
         await appendEntries(trx, engine, entries);
       });
       this.#broken = undefined;

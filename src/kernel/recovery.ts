@@ -191,15 +191,22 @@ async function setApproval(
     .execute();
 }
 
+/** A process that exists is believed for a good while, even when it stopped renewing: it may only be held up. */
+const HELD_UP_MS = 10 * 60_000;
+
 function isDead(row: CallRow, now: Date): boolean {
-  if (row.lease_until !== null && row.lease_until < now.toISOString()) return true;
-  if (row.holder_host !== hostname() || row.holder_pid === null || row.holder_pid === process.pid)
-    return false;
+  const silentMs = row.lease_until === null ? 0 : now.getTime() - Date.parse(row.lease_until);
+  if (row.holder_host !== hostname() || row.holder_pid === null) return silentMs > 0;
+  if (row.holder_pid === process.pid) return false;
+  return !exists(row.holder_pid) || silentMs > HELD_UP_MS;
+}
+
+function exists(pid: number): boolean {
   try {
-    process.kill(row.holder_pid, 0);
-    return false;
+    process.kill(pid, 0);
+    return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }
 

@@ -34,9 +34,10 @@ const read = define({
   summary: 'Lists what was written.',
   effect: 'read',
   profiles: READ_PROFILES,
-  input: z.object({ echo: z.string().optional() }),
+  input: z.object({ echo: z.string().optional(), file: z.string().optional() }),
   output: z.looseObject({ count: z.int() }),
-  async run({ echo }, { services }) {
+  async run({ echo, file }, { services, artifact }) {
+    if (file !== undefined) await artifact('report.txt', 'text/plain', file);
     return { count: (await ledgerRows(services.db)).length, ...(echo === undefined ? {} : { echo }) };
   },
 });
@@ -56,6 +57,7 @@ const write = define({
     fail: z.enum(['none', 'before', 'after', 'unknown', 'crash']).optional(),
     secret_note: z.string().optional(),
     dry_run: z.boolean().optional(),
+    pause: z.int().optional(),
   }),
   output: z.object({ written: z.string(), by: z.string(), approved_by: z.string().nullable() }),
   describeApproval: ({ text }) => `Write "${text}" to the ledger.`,
@@ -65,7 +67,8 @@ const write = define({
   async preview({ text }) {
     return { would_write: text };
   },
-  async run({ text, fail }, { services, callId, principal, approvedBy }) {
+  async run({ text, fail, pause }, { services, callId, principal, approvedBy }) {
+    if (pause !== undefined) await new Promise((resolve) => setTimeout(resolve, pause));
     if (fail === 'before') throw new ToolFault('unavailable', 'The ledger is closed.');
     if (fail === 'crash') throw new TypeError('a bug');
     await sql`insert into ledger (call_id, text) values (${callId}, ${text})`.execute(services.db);

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import type { Transaction } from 'kysely';
 import { ToolFault } from '../../contract/faults.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
@@ -9,9 +10,11 @@ import { type EntryKind, type PreparedEntry, prepareEntry } from '../audit/entry
 import { appendEntries } from '../audit/log.ts';
 import { payloadRow } from '../audit/payload.ts';
 import type { CallState, Step } from '../call.ts';
+import type { Engine } from '../database.ts';
 import { callRow, codeOf, entryOf, outcomeData, sealArgs, sealResult } from '../evidence.ts';
 import type { Ports } from '../ports.ts';
 import { insertRows, PAYLOADS, runStatement, statement } from '../statements.ts';
+import type { Tables } from '../tables.ts';
 
 /** Outermost: whatever happened leaves evidence. An admitted change is answered only once its outcome is durable. */
 export const recordOutcome =
@@ -58,7 +61,7 @@ function adoptRun(call: CallState): void {
 
 const FINISH = statement(
   `update calls set status = ?, run_id = ?, code = ?, finished_at = ?, latency_ms = ?, evidence_hash = ?,
-  holder_host = null, holder_pid = null, lease_until = null where call_id = ?`,
+  holder_host = null, holder_pid = null, lease_until = null where call_id = ? and status = 'running'`,
 );
 
 async function recordChange(
@@ -73,7 +76,7 @@ async function recordChange(
   const at = now().toISOString();
   const entry = outcomeEntry(call, 'outcome', outcome, at, result.hash);
   await database.write(async (trx) => {
-    await runStatement(trx, database.engine, FINISH, [
+    const { numAffectedRows } = await runStatement(trx, database.engine, FINISH, [
       outcome.status,
       call.runId ?? null,
       codeOf(outcome) ?? null,
@@ -82,10 +85,13 @@ async function recordChange(
       entry.hash,
       call.id,
     ]);
+    if (numAffectedRows === 0n) {
+      await settleLate(trx, call, outcome, at, database.engine);
+      return;
+    }
     await insertRows(trx, database.engine, PAYLOADS, [payloadRow(entry, 'result', result)]);
     if (call.artifacts.length > 0) {
-      const links = call.artifacts.map(({ id, name }) => ({ call_id: call.id, artifact_id: id, name }));
-      await trx.insertInto('call_artifacts').values(links).execute();
+      await trx.insertInto('call_artifacts').values(artifactLinks(call)).execute();
     }
     if (call.replayKey) await settleKey(trx, call, outcome, data);
     if (call.grant) await finishApproval(trx, call, outcome, data);
@@ -96,8 +102,31 @@ async function recordChange(
   call.evidenceHash = entry.hash;
 }
 
+/**
+ * Another process took this one for dead and marked the call, perhaps even settled it. Whoever ran it knows what
+ * really happened, and that is the last word.
+ */
+async function settleLate(
+  trx: Transaction<Tables>,
+  call: CallState,
+  outcome: Outcome,
+  at: string,
+  engine: Engine,
+): Promise<void> {
+  const code = codeOf(outcome) ?? null;
+  await trx
+    .updateTable('calls')
+    .set({ status: outcome.status, code, finished_at: at })
+    .where('call_id', '=', call.id)
+    .execute();
+  const entry = prepareEntry(
+    entryOf(call, 'settled', { at, status: outcome.status, code: code ?? undefined, extra: { late: true } }),
+  );
+  await appendEntries(trx, engine, [entry]);
+}
+
 async function settleKey(
-  trx: Parameters<typeof finishApproval>[0],
+  trx: Transaction<Tables>,
   call: CallState,
   outcome: Outcome,
   data: JsonObject,
@@ -131,10 +160,13 @@ async function recordOther(call: CallState, outcome: Outcome, elapsed: number, p
         : (call.decision?.rule ?? null),
   };
   const payloads = [payloadRow(entry, 'args', args), payloadRow(entry, 'result', result)];
-  await ports.recorder.add({ row, payloads, entry });
+  await ports.recorder.add({ row, payloads, entry, artifacts: artifactLinks(call) });
   // What waits for a person must not be forgotten, even for 100 ms.
   if (outcome.status === 'routed') await ports.recorder.flush();
 }
+
+const artifactLinks = (call: CallState) =>
+  call.artifacts.map(({ id, name }) => ({ call_id: call.id, artifact_id: id, name }));
 
 /** Arguments that did not validate are kept only when they are well-formed data. */
 function keepableArgs(call: CallState): JsonObject {
