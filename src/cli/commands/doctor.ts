@@ -6,6 +6,7 @@ import type { App } from '../../app.ts';
 import { openApp } from '../../app.ts';
 import { VERSION } from '../../lib/version.ts';
 import { createServed } from '../../serving.ts';
+import { assistantLine, assistantState } from '../assistant-state.ts';
 import type { GlobalOptions } from '../context.ts';
 import { print, printJson } from '../output.ts';
 
@@ -69,6 +70,7 @@ async function checkApp(app: App): Promise<Finding[]> {
     await checkHandshake(app),
     await checkPort(app),
     await checkUnsettled(app),
+    ...(await checkAssistant(app)),
   ];
 }
 
@@ -207,4 +209,14 @@ async function checkUnsettled({ kernel }: App): Promise<Finding> {
     detail: `${open} changes may or may not have happened`,
     fix: '`countersign status` lists them.',
   };
+}
+
+/** Not set up is no fault: people may use the other toolkits alone. Set up and not answering is one. */
+async function checkAssistant(app: App): Promise<Finding[]> {
+  const state = await assistantState(app, true);
+  if (!state) return [];
+  const { configured, problem } = state;
+  const found = { check: 'assistant', detail: assistantLine(state) };
+  if (!problem) return [{ ...found, status: 'ok' }];
+  return [{ ...found, status: configured ? 'fail' : 'warn', fix: problem.hint }];
 }

@@ -1,5 +1,6 @@
 import { principalName } from '../../contract/principal.ts';
 import { VERSION } from '../../lib/version.ts';
+import { assistantLine, assistantState } from '../assistant-state.ts';
 import { type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
 import { runningServer } from '../running-server.ts';
@@ -16,6 +17,7 @@ export function status(global: GlobalOptions): Promise<void> {
     const running = await runningServer(app);
     const limits = (await app.ports.policy.limits()).filter(({ used }) => used > 0);
     const health = await app.ports.health.check();
+    const assistant = await assistantState(app, false);
     if (global.json) {
       return printJson({
         version: VERSION,
@@ -32,6 +34,7 @@ export function status(global: GlobalOptions): Promise<void> {
         indeterminate: unsettled.map(({ callId, tool }) => ({ call_id: callId, tool })),
         limits,
         health,
+        ...(assistant ? { assistant } : {}),
       });
     }
     print(`Countersign ${VERSION}`);
@@ -46,6 +49,7 @@ export function status(global: GlobalOptions): Promise<void> {
       `Mode           ${config.mode}${config.approvalMode ? ', approval mode on' : ''}${paused ? ', PAUSED (countersign resume)' : ''}`,
     );
     print(`Toolkits       ${config.toolkits.join(', ')} (profile ${config.profile})`);
+    if (assistant) print(`Assistant      ${assistantLine(assistant)}`);
     for (const limit of limits)
       print(
         `Limit          ${limit.key}: ${limit.used} of ${limit.max}, resets ${limit.resetAt.toISOString()}`,
