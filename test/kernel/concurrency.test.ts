@@ -17,7 +17,9 @@ describe.each(ENGINES)('four processes on one store, %s', (engine) => {
   afterEach(() => store.close());
 
   const run = async (order: object, limit = '100000') => {
-    const children = await Promise.all(Array.from({ length: PROCESSES }, () => startChild('kernel-caller', [store.url, store.dataDir, limit])));
+    const children = await Promise.all(
+      Array.from({ length: PROCESSES }, () => startChild('kernel-caller', [store.url, store.dataDir, limit])),
+    );
     await Promise.all(children.map((child) => child.said('ready')));
     for (const [index, child] of children.entries()) {
       child.send(JSON.stringify({ ...order, args: { text: `p${index}` } }));
@@ -25,14 +27,19 @@ describe.each(ENGINES)('four processes on one store, %s', (engine) => {
     }
     const codes = await Promise.all(children.map((child) => child.ended));
     expect(codes).toEqual(children.map(() => 0));
-    return children.map((child) => JSON.parse(child.output().split('\n')[1] ?? '{}') as Record<string, number>);
+    return children.map(
+      (child) => JSON.parse(child.output().split('\n')[1] ?? '{}') as Record<string, number>,
+    );
   };
 
   it('lose nothing over 1,000 calls each: every counter exact, the log whole', async () => {
     const results = await run({ tool: 'ledger_write', times: CALLS });
     expect(results).toEqual(Array.from({ length: PROCESSES }, () => ({ ok: CALLS })));
     const { db } = store.database;
-    const [counter] = await db.selectFrom('counters').select((eb) => eb.fn.sum('used').as('used')).execute();
+    const [counter] = await db
+      .selectFrom('counters')
+      .select((eb) => eb.fn.sum('used').as('used'))
+      .execute();
     expect(Number(counter?.used)).toBe(PROCESSES * CALLS);
     const head = await db.selectFrom('audit_head').select('size').executeTakeFirst();
     expect(head?.size).toBe(2 * PROCESSES * CALLS);

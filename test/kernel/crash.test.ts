@@ -6,7 +6,14 @@ import { openTestKernel, type TestKernel } from '../support/kernel.ts';
 import { ledgerRows } from '../support/ledger.ts';
 
 /** Every place where a change can be cut off, in the order it passes them. */
-const POINTS = ['before-write-1', 'inside-write-1', 'after-write-1', 'before-write-2', 'inside-write-2', 'after-write-2'] as const;
+const POINTS = [
+  'before-write-1',
+  'inside-write-1',
+  'after-write-1',
+  'before-write-2',
+  'inside-write-2',
+  'after-write-2',
+] as const;
 const ROUNDS = 34;
 
 describe.each(ENGINES)('a process killed between intent and outcome, on %s', (engine) => {
@@ -42,16 +49,24 @@ describe.each(ENGINES)('a process killed between intent and outcome, on %s', (en
       for (const point of POINTS) {
         const text = `${point}/${round}`;
         const effects = await evidence(text);
-        const happened = point !== 'before-write-1' && point !== 'inside-write-1' && point !== 'after-write-1';
+        const happened =
+          point !== 'before-write-1' && point !== 'inside-write-1' && point !== 'after-write-1';
         expect(effects, text).toHaveLength(happened ? 1 : 0);
         for (const { call_id } of effects) {
-          const kinds = await store.database.db.selectFrom('audit_log').select('kind').where('call_id', '=', call_id).orderBy('seq').execute();
+          const kinds = await store.database.db
+            .selectFrom('audit_log')
+            .select('kind')
+            .where('call_id', '=', call_id)
+            .orderBy('seq')
+            .execute();
           expect(kinds[0]?.kind, text).toBe('intent');
           expect(kinds.length, text).toBeGreaterThan(1);
         }
       }
     }
-    expect(await store.database.db.selectFrom('calls').select('call_id').where('status', '=', 'running').execute()).toEqual([]);
+    expect(
+      await store.database.db.selectFrom('calls').select('call_id').where('status', '=', 'running').execute(),
+    ).toEqual([]);
 
     // The same call again: what had happened is answered from the record, what had not runs now, once.
     for (const point of POINTS) {
@@ -72,7 +87,10 @@ describe.each(ENGINES)('a process killed between intent and outcome, on %s', (en
     const [waiting] = await test.kernel.telemetry.calls({ statuses: ['indeterminate'] });
     expect(waiting).toMatchObject({ tool: 'ledger_write', code: 'indeterminate' });
     const again = await test.call('ledger_write', args, { idempotencyKey: 'k' });
-    expect(again.outcome).toMatchObject({ status: 'failed', fault: { code: 'indeterminate', retryable: false } });
+    expect(again.outcome).toMatchObject({
+      status: 'failed',
+      fault: { code: 'indeterminate', retryable: false },
+    });
     expect(await test.kernel.settle(waiting?.callId ?? '', true, { kind: 'person', id: 'ada' })).toBe(true);
     const settled = await test.call('ledger_write', args, { idempotencyKey: 'k' });
     expect(settled.outcome).toMatchObject({ status: 'ok', replayed: true });
