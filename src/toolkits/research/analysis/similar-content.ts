@@ -184,22 +184,24 @@ function bestPassages(project: Pick<ProjectReader, 'text'>, query: Query, limit:
 async function byMeaning(
   project: Pick<ProjectReader, 'sources'>,
   searchText: string,
-  options: SimilarOptions,
+  { semantic, sourceIds, signal, vectors }: SimilarOptions,
 ) {
-  const { vectors, provenance } = await embedIfPossible(
-    options.semantic && options.vectors,
-    [searchText],
-    options,
-  );
-  const query = vectors?.[0];
-  if (!query || !options.semantic) return { provenance, hits: [], searched: 0 };
-  const allowed = new Set(options.sourceIds ?? project.sources().map(({ id }) => id));
-  const ready = options.semantic.prepared(project.sources().filter(({ id }) => allowed.has(id)));
-  const hits = await options.semantic.search(query, ready, {
-    limit: CANDIDATES,
-    ...(options.signal ? { signal: options.signal } : {}),
-  });
-  return { provenance, hits: hits.filter(({ similarity }) => similarity >= NEAR), searched: ready.size };
+  const allowed = sourceIds && new Set(sourceIds);
+  const ready = semantic?.prepared(project.sources().filter(({ id }) => allowed?.has(id) ?? true));
+  // Starting the model takes seconds; with nothing read yet its answer would be empty.
+  const usable = ready?.size ? vectors : undefined;
+  const made = await embedIfPossible(usable, [searchText], signal ? { signal } : {});
+  const query = made.vectors?.[0];
+  if (!query || !semantic || !ready) {
+    const note = vectors && !usable ? 'No source has been read for searching by meaning yet.' : undefined;
+    return { provenance: { ...made.provenance, ...(note ? { note } : {}) }, hits: [], searched: 0 };
+  }
+  const hits = await semantic.search(query, ready, { limit: CANDIDATES, ...(signal ? { signal } : {}) });
+  return {
+    provenance: made.provenance,
+    hits: hits.filter(({ similarity }) => similarity >= NEAR),
+    searched: ready.size,
+  };
 }
 
 /** 0.45 is a hint, 0.8 nearly the same sentence in other words. */

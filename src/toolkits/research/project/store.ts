@@ -11,7 +11,7 @@ import { SqliteReader } from './reader.ts';
 import { ImageReader } from './row-image.ts';
 import { type ProjectSchema, probeSchema } from './schema.ts';
 import { isBusy, SqliteFile } from './sqlite.ts';
-import type { ChangeBy, ProjectStore, ProjectWriter } from './types.ts';
+import type { ChangeBy, ProjectStore, ProjectWriter, Source } from './types.ts';
 import { happened, revert } from './undo.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -60,6 +60,7 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
   #turn: Promise<unknown> = Promise.resolve();
   #foreign = 0;
   #seenVersion: number;
+  #listed: { readonly version: number; readonly sources: readonly Source[] } | undefined;
 
   constructor(db: SqliteFile, schema: ProjectSchema, path: string, options: StoreOptions) {
     super(db, schema, path);
@@ -71,6 +72,13 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
 
   get journal(): ChangeJournal {
     return this.#options.journal;
+  }
+
+  /** Columns behind the text make SQLite walk through all of it, so the list is kept until something was committed. */
+  override sources(): readonly Source[] {
+    const version = this.#dataVersion();
+    if (this.#listed?.version !== version) this.#listed = { version, sources: super.sources() };
+    return this.#listed.sources;
   }
 
   /** Grows whenever texts may have changed: another program wrote, or a source of ours came in. */
