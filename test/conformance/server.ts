@@ -10,7 +10,7 @@ import { createServed } from '../../src/serving.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
 import { createMcpServer } from '../../src/transports/mcp-server.ts';
 import type { Peer, Served } from '../../src/transports/served.ts';
-import { withExchange } from './exchange.ts';
+import { currentExchange, withExchange } from './exchange.ts';
 import { conformanceToolkit, PNG } from './toolkit.ts';
 
 /** Our HTTP server with the fixtures the official suite asks for. */
@@ -25,7 +25,9 @@ export async function startConformanceServer(dataDir: string) {
     env: { COUNTERSIGN_HOME: dataDir, COUNTERSIGN_LOG__LEVEL: 'silent' },
     extraToolkits: [{ id: 'conformance', load: async () => toolkit }],
   });
-  served = await createServed(app, { toolkits: ['conformance'], profile: 'write', discovery: false });
+  served = breakable(
+    await createServed(app, { toolkits: ['conformance'], profile: 'write', discovery: false }),
+  );
   const listening = await serveOnHttp(served, {
     host: '127.0.0.1',
     port: 0,
@@ -43,6 +45,17 @@ export async function startConformanceServer(dataDir: string) {
     },
   };
 }
+
+/** Lets a fixture fail the whole call, as a server that breaks would; a task then shows it. */
+const breakable = (served: Served): Served => ({
+  ...served,
+  async invoke(request) {
+    const result = await served.invoke(request);
+    const { error } = currentExchange();
+    if (error) throw error;
+    return result;
+  },
+});
 
 function serverFor(served: Served, peer: Peer): Server {
   const server = createMcpServer(served, peer, (call, context) => withExchange(context, call));

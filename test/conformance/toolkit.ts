@@ -13,6 +13,7 @@ import { READ_PROFILES } from '../../src/contract/profile.ts';
 import { type ToolContext, toolFactory } from '../../src/contract/tool.ts';
 import { defineToolkit, type Toolkit } from '../../src/contract/toolkit.ts';
 import { currentExchange } from './exchange.ts';
+import { taskTools } from './task-tools.ts';
 
 export const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
@@ -282,6 +283,6 @@ export const conformanceToolkit = (services: Services): Toolkit =>
     id: 'conformance',
     title: 'Conformance',
     dialect: 'plain',
-    tools: [...contents, ...pushed, ...rounds],
+    tools: [...contents, ...pushed, ...rounds, ...taskTools],
     connect: async () => services,
   }) as unknown as Toolkit;
