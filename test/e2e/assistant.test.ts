@@ -25,6 +25,17 @@ interface OrderReply {
 }
 
 async function startAssistant(home: Home, ...options: string[]): Promise<Assistant> {
+  const { send, ...assistant } = spawnAssistant(home, ...options);
+  await assistant.request('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'e2e', version: '1' },
+  });
+  send({ method: 'notifications/initialized' });
+  return assistant;
+}
+
+function spawnAssistant(home: Home, ...options: string[]): Assistant & { send(message: Json): void } {
   const child = spawnCli(home, ['mcp-server', ...options]);
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   const lines: string[] = [];
@@ -41,7 +52,8 @@ async function startAssistant(home: Home, ...options: string[]): Promise<Assista
     const message = JSON.parse(line) as Json;
     waiting.get(message.id)?.(message);
   });
-  const send = (message: Json) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const send = (message: Json): void =>
+    void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const request = (method: string, params: Json = {}): Promise<Json> => {
     last += 1;
     const id = last;
@@ -51,14 +63,9 @@ async function startAssistant(home: Home, ...options: string[]): Promise<Assista
       send({ id, method, params });
     });
   };
-  await request('initialize', {
-    protocolVersion: '2025-06-18',
-    capabilities: {},
-    clientInfo: { name: 'e2e', version: '1' },
-  });
-  send({ method: 'notifications/initialized' });
   return {
     lines,
+    send,
     stderr: () => stderr,
     request,
     async order(args) {
@@ -242,6 +249,43 @@ describe('countersign mcp-server', () => {
     } finally {
       bare.close();
     }
+  });
+
+  it('gives a handle to a client of 2026 that takes tasks, and keeps the work when that client leaves', async () => {
+    let asked: () => void = () => {};
+    const wasAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    let times = 0;
+    mock.onMessage('long work', () => {
+      times += 1;
+      asked();
+      return times === 1 ? new Promise(() => {}) : { content: 'Finished.' };
+    });
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'e2e', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    };
+    const args = { message: 'long work', sessionKey: 'user-123-conversation' };
+    const modern = spawnAssistant(home);
+    started.push(modern);
+    const call = { name: 'order_clawdbot', arguments: args, _meta };
+    const { result } = await modern.request('tools/call', call);
+    expect(result).toMatchObject({ resultType: 'task', status: 'working' });
+    await wasAsked;
+    const { taskId } = result as { taskId: string };
+    const looked = await modern.request('tasks/get', { taskId, _meta });
+    expect(looked).toMatchObject({ result: { resultType: 'complete', taskId, status: 'working' } });
+    expect(await modern.end()).toBe(0);
+    expectOnlyProtocol(modern);
+
+    const later = await start();
+    const reply = await later.order(args);
+    expect(reply.content[0]?.text).toBe('Finished.');
+    expect(reply.content[1]?.text).toMatch(
+      /^Note: This order was interrupted after .* and has been resumed\.$/,
+    );
   });
 
   it('does not write to stdout when the configuration cannot be read', () => {
