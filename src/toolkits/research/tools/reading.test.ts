@@ -234,7 +234,7 @@ describe('navigate_to_segment', () => {
   });
 });
 
-const CONTRACT = '/work/shared/contract/research-tools.json';
+const CONTRACT = '../shared/contract/research-tools.json';
 
 describe('the listing', () => {
   it.skipIf(!existsSync(CONTRACT))('has exactly the documented tools with the documented arguments', () => {
