@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { connectStdio, createHome } from './support.ts';
+
+describe('upkeep', () => {
+  it('tells a webhook that something waits, without the content', async () => {
+    const heard: string[] = [];
+    const hook = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        heard.push(body);
+        response.end();
+      });
+    });
+    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+    const { port } = hook.address() as AddressInfo;
+    const home = createHome(
+      `toolkits = ["x"]\n[approvals.notify]\nwebhook = "http://127.0.0.1:${port}/waiting"\n`,
+    );
+    const session = await connectStdio(home);
+    await session.client.callTool({ name: 'x_post_tweet', arguments: { text: 'a secret plan' } });
+    await expect.poll(() => heard.length, { timeout: 20_000 }).toBe(1);
+    expect(JSON.parse(heard[0] ?? '{}')).toMatchObject({
+      event: 'approval_waiting',
+      approval_id: 1,
+      tool: 'x_post_tweet',
+      requester: 'agent:local',
+    });
+    expect(heard[0]).not.toContain('secret plan');
+    await session.close();
+    hook.close();
+    home.close();
+  });
+
+  it('restores a backup with its queue, log and key, and moves aside what was there', () => {
+    const home = createHome('toolkits = ["x"]\n');
+    const post = (text: string) => home.failing('call', 'x_post_tweet', '--args', JSON.stringify({ text }));
+    post('before the backup');
+    const folder = join(home.dir, 'kept');
+    home.cli('backup', folder);
+    const key = home.cli('audit', 'key');
+    post('after the backup');
+    expect(JSON.parse(home.cli('approvals', '--json'))).toHaveLength(2);
+    expect(home.cli('restore', folder)).toContain('What was there before is in');
+    const waiting = JSON.parse(home.cli('approvals', '--json')) as { args: { text: string } }[];
+    expect(waiting.map(({ args }) => args.text)).toEqual(['before the backup']);
+    expect(home.cli('audit', 'verify')).toContain('The log is whole');
+    expect(home.cli('audit', 'key')).toBe(key);
+    expect(home.failing('restore', join(home.dir, 'nowhere'))).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('is not a backup'),
+    });
+    home.close();
+  });
+});
