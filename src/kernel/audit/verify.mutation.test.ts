@@ -141,8 +141,14 @@ describe.each(ENGINES)('one flipped bit on %s', (engine) => {
         const index = row % rowsOf(table).length;
         const name = COLUMNS[table][column % COLUMNS[table].length] ?? '';
         const found = rowsOf(table)[index] ?? {};
-        const report = await verifyWith(table, index, name, flip(found[name] ?? null, position, bit));
-        expectNamed(table, found, report);
+        const flipped = flip(found[name] ?? null, position, bit);
+        const report = await verifyWith(table, index, name, flipped).catch((error: Error) => {
+          // The key of another row: no store would hold that.
+          if (/unique/i.test(error.message)) return undefined;
+          throw error;
+        });
+        fc.pre(report !== undefined);
+        if (report) expectNamed(table, found, report);
       }),
       { numRuns: engine === 'sqlite' ? 150 : 15 },
     );
