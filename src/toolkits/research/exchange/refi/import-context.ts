@@ -78,7 +78,7 @@ export class ImportContext {
 
   noteText(note: RefiProject['notes'][number]): string {
     const text = note.content ?? this.contents.texts.get(note.plainTextPath ?? '') ?? '';
-    return [note.description, text.trim() ? text : ''].filter(Boolean).join('\n\n');
+    return [note.description, text].filter(Boolean).join('\n\n');
   }
 
   /** Notes nothing refers to are the researcher's journal. */
@@ -101,4 +101,4 @@ export interface Stamp {
 }
 
 export const joinMemo = (...parts: readonly string[]): string =>
-  parts.filter((part) => part.trim()).join('\n\n');
+  parts.filter((part) => part !== '').join('\n\n');
