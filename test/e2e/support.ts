@@ -7,7 +7,7 @@ import {
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   Client,
   type ClientOptions,
@@ -17,7 +17,7 @@ import {
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { LineTransport } from '../../src/transports/line-transport.ts';
 
-const MAIN = join(process.cwd(), 'dist', 'main.js');
+const MAIN = resolve(process.env.TEST_DIST ?? 'dist', 'main.js');
 
 /** A data directory of its own with the built command line on it. */
 export interface Home {
