@@ -21,6 +21,8 @@ export interface ToolContext<S> {
   readonly shown?: ReadonlySet<number> | undefined;
   /** Set when a person approved this very call. */
   readonly approvedBy: Principal | undefined;
+  /** What the permit of this call is bound to, exactly as `bind` said when the permit was checked. */
+  readonly binding?: JsonObject | undefined;
   /** Fires on cancel and at the deadline; every handler that waits must honour it. */
   readonly signal: AbortSignal;
   now(): Date;

@@ -19,6 +19,8 @@ export function createContext(
     decider: call.decider,
     shown: call.shown,
     approvedBy: call.grant?.decidedBy,
+    // The digest that was compared covers it, so it is what `bind` answered for this very call.
+    binding: call.grant?.binding,
     get signal() {
       return deadline?.signal ?? request.signal ?? new AbortController().signal;
     },

@@ -5,7 +5,7 @@ import { type App, openApp } from '../../src/app.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { Outcome } from '../../src/contract/outcome.ts';
 import { LOCAL_AGENT, type Principal } from '../../src/contract/principal.ts';
-import type { CallResult } from '../../src/kernel/call.ts';
+import type { CallRequest, CallResult } from '../../src/kernel/call.ts';
 import { git, makeRepo, snapshot, tempFolder } from '../support/dev.ts';
 
 const ADA: Principal = { kind: 'person', id: 'ada' };
@@ -42,7 +42,7 @@ describe('the dev tools through the pipeline', () => {
   const call = async (
     name: string,
     args: JsonObject,
-    more: { principal?: Principal; idempotencyKey?: string } = {},
+    more: Pick<Partial<CallRequest>, 'principal' | 'idempotencyKey' | 'onProgress'> = {},
   ): Promise<CallResult> => {
     const bound = await app.inventory.resolve(name);
     if (!bound) throw new Error(`${name} is not there.`);
@@ -222,6 +222,45 @@ describe('the dev tools through the pipeline', () => {
       now = new Date(Date.now() + 25 * 3_600_000);
       expect(await refusedWith(late)).toBe('approval_invalid');
       expect(git(repo, 'for-each-ref', 'refs/heads/fix')).toBe('');
+    });
+
+    it('is made on the commit the permit was checked against, or not at all, when the base moves in between', async () => {
+      const run_id = await newRun();
+      const permitted = git(repo, 'rev-parse', 'main');
+      // Progress is told after the permit was checked and before anything of the base is read.
+      const moving = (move: () => void) => {
+        let moved = false;
+        return () => {
+          if (!moved) move();
+          moved = true;
+        };
+      };
+      const args = change(run_id);
+      const away = moving(() => git(repo, 'commit', '-q', '--allow-empty', '-m', 'moved'));
+      const moved = await outcomeOf(
+        'code_branch_pr_create',
+        { ...args, approval_id: await permit(args) },
+        { onProgress: away },
+      );
+      expect(moved).toMatchObject({
+        status: 'failed',
+        fault: { code: 'conflict', effect: 'none', detail: { reason: 'base_moved' } },
+      });
+      expect(git(repo, 'for-each-ref', 'refs/heads/fix')).toBe('');
+
+      // The base is back by the time git makes the branch; in between it pointed elsewhere.
+      git(repo, 'reset', '-q', '--hard', permitted);
+      const other = change(run_id, { head_branch: 'fix/b' });
+      const approval_id = await permit(other);
+      git(repo, 'branch', 'elsewhere', git(repo, 'commit-tree', '-m', 'x', 'main^{tree}'));
+      let turns = 0;
+      const there = () => {
+        turns += 1;
+        git(repo, 'update-ref', 'refs/heads/main', turns === 1 ? 'elsewhere' : permitted);
+      };
+      const data = await ok('code_branch_pr_create', { ...other, approval_id }, { onProgress: there });
+      expect(data).toMatchObject({ base_commit: permitted });
+      expect(git(repo, 'rev-parse', 'fix/b^')).toBe(permitted);
     });
 
     it('cannot be approved by whoever asked for it', async () => {

@@ -163,6 +163,7 @@ export async function openWorld(options: WorldOptions): Promise<DevWorld> {
       principal: given.principal ?? LOCAL_AGENT,
       decider: undefined,
       approvedBy: given.approvedBy,
+      binding: how === 'run' ? await tool.bind?.(args, services) : undefined,
       signal: given.signal ?? new AbortController().signal,
       now: () => new Date(),
       progress(message) {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ToolFault } from '../../../contract/faults.ts';
+import type { JsonObject } from '../../../contract/json.ts';
 import type { ArtifactRef } from '../../../contract/outcome.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { checkRequest } from '../change/check-request.ts';
@@ -89,15 +91,16 @@ export const codeBranchPrCreate = defineDevTool({
 
   async preview(args, { services, signal, artifact }) {
     const { repo } = await services.open(args.run_id);
-    const plan = await makePlan(args, repo, services, signal);
+    const base = await repo.forge.baseCommit(args.base_branch, signal);
+    const plan = await makePlan(args, base, repo, services, signal);
     const kept = await keepPatch(plan, artifact);
     return { ...planned(plan, repo), patch: plan.patch, patch_artifact_id: kept.id };
   },
 
-  async run(args, { services, callId, principal, signal, now, artifact, progress }) {
+  async run(args, { services, callId, principal, binding, signal, now, artifact, progress }) {
     const { run, repo } = await services.open(args.run_id);
     progress(`Comparing ${args.files.length} file(s) with ${args.base_branch}`);
-    const plan = await makePlan(args, repo, services, signal);
+    const plan = await makePlan(args, permittedBase(binding), repo, services, signal);
     const kept = await keepPatch(plan, artifact);
     progress(`Creating ${args.head_branch}`);
     const stamp = { callId, author: principal, runId: run.run_id, at: now(), signal };
@@ -126,8 +129,19 @@ const request = (args: Args): ChangeRequest => ({
   files: args.files,
 });
 
-async function makePlan(args: Args, repo: Repo, services: DevServices, signal: AbortSignal): Promise<Plan> {
-  const commit = await repo.forge.baseCommit(args.base_branch, signal);
+/** The commit the person permitted the change on. Reading the branch again could give another. */
+function permittedBase(binding: JsonObject | undefined): string {
+  if (typeof binding?.base_commit === 'string') return binding.base_commit;
+  throw new ToolFault('approval_invalid', 'The approval does not say which base commit it was given for.');
+}
+
+async function makePlan(
+  args: Args,
+  commit: string,
+  repo: Repo,
+  services: DevServices,
+  signal: AbortSignal,
+): Promise<Plan> {
   const source = await repo.forge.tree(commit, signal);
   return planChange(request(args), { commit, source, maxFileBytes: services.settings.max_file_bytes });
 }
