@@ -222,8 +222,15 @@ export interface LeasePort {
 }
 
 export interface EventsPort {
-  /** Delivered to every open page of every process on this store; answers how many pages listen. */
-  publish(topic: string, data: JsonObject): Promise<{ readonly listeners: number }>;
+  /**
+   * Delivered to every open page of every process on this store; answers how many pages listen, and how many of them
+   * show the place.
+   */
+  publish(
+    topic: string,
+    data: JsonObject,
+    place?: string,
+  ): Promise<{ readonly listeners: number; readonly watching: number }>;
 }
 
 export interface ArtifactsPort {

@@ -31,14 +31,15 @@ export async function publishEvent(
 
 export function createEvents({ db }: Database, now: () => Date): EventsPort & EventFeed {
   return {
-    async publish(topic, data) {
+    async publish(topic, data, place) {
       await publishEvent(db, topic, data, now());
-      const row = await db
+      const open = await db
         .selectFrom('listeners')
-        .select((eb) => eb.fn.countAll<number>().as('open'))
+        .select('place')
         .where('expires_at', '>', now().toISOString())
-        .executeTakeFirst();
-      return { listeners: Number(row?.open ?? 0) };
+        .execute();
+      const watching = open.filter((listener) => place !== undefined && listener.place === place);
+      return { listeners: open.length, watching: watching.length };
     },
     async latestId() {
       const row = await db
@@ -64,10 +65,17 @@ export function createEvents({ db }: Database, now: () => Date): EventsPort & Ev
       const expires_at = new Date(now().getTime() + PRESENCE_MS).toISOString();
       await db
         .insertInto('listeners')
-        .values({ id, expires_at })
+        .values({ id, expires_at, place: null })
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ expires_at }))
         .execute();
       return id;
+    },
+    async look(listenerId, place) {
+      await db
+        .updateTable('listeners')
+        .set({ place: place ?? null })
+        .where('id', '=', listenerId)
+        .execute();
     },
     async gone(listenerId) {
       await db.deleteFrom('listeners').where('id', '=', listenerId).execute();
@@ -87,6 +95,8 @@ export interface EventFeed {
   latestId(): Promise<number>;
   since(id: number): Promise<readonly StoredEvent[]>;
   present(listenerId?: string): Promise<string>;
+  /** Notes what the page shows; undefined: nothing that anybody asks about. */
+  look(listenerId: string, place: string | undefined): Promise<void>;
   gone(listenerId: string): Promise<void>;
   prune(): Promise<void>;
 }

@@ -194,6 +194,8 @@ export interface EventsTable {
 export interface ListenersTable {
   id: string;
   expires_at: string;
+  /** What the page shows, as the one who publishes names it. */
+  place: string | null;
 }
 
 export interface WebSessionsTable {

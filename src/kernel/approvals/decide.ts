@@ -245,10 +245,9 @@ export async function expireDue({ ports: { database, now } }: ApprovalQueue): Pr
   const due = await database.db
     .selectFrom('approvals')
     .select(['id', 'uuid', 'state', 'tool', 'toolkit', 'digest', 'run_id'])
-    .where((eb) =>
-      eb.or([eb('state', '=', 'pending'), eb.and([eb('state', '=', 'approved'), eb('kind', '=', 'permit')])]),
-    )
+    .where('state', 'in', ['pending', 'approved'])
     .where('expires_at', '<=', at)
+    .where((eb) => eb.or([eb('state', '=', 'pending'), eb('kind', '=', 'permit')]))
     .limit(500)
     .execute();
   if (due.length === 0) return 0;

@@ -4,7 +4,8 @@ import { migration as xGrowth } from './011-x-growth.ts';
 import { migration as dev } from './020-dev.ts';
 import { migration as research } from './030-research.ts';
 import { migration as assistant } from './040-assistant.ts';
+import { migration as inbox } from './050-inbox.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order they are applied; only ever append. */
-export const migrations: readonly Migration[] = [kernel, xClient, xGrowth, dev, research, assistant];
+export const migrations: readonly Migration[] = [kernel, xClient, xGrowth, dev, research, assistant, inbox];

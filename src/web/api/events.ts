@@ -1,13 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { z } from 'zod';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
+import { readJson } from './body.ts';
 
 const POLL_MS = 250;
 const PRESENCE_EVERY = 12;
 /** Calls are many: pages hear at most once a second that there are new ones. */
 const CALLS_EVERY = 4;
+const presenceBody = z
+  .object({ listener: z.string().max(100), place: z.string().max(500).nullable() })
+  .strict();
 
 /** What happens, as it happens: through the store, because the acting process is usually another one. */
 export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database }: WebPorts): void {
@@ -20,22 +25,28 @@ export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database }: Web
       .executeTakeFirst();
     return last?.seq ?? -1;
   };
+  api.post('/presence', async (context) => {
+    const { listener, place } = await readJson(context, presenceBody);
+    await kernel.events.look(listener, place ?? undefined);
+    return context.json({ place });
+  });
+
   api.get('/events', (context) =>
     streamSSE(
       context,
       async (stream) => {
         let seen = Number(context.req.header('last-event-id')) || (await kernel.events.latestId());
-        let listener: string | undefined;
+        const listener = await kernel.events.present();
         let logged = await logEnd();
         let open = true;
         stream.onAbort(() => {
           open = false;
         });
-        await stream.writeSSE({ event: 'hello', data: '{}', id: String(seen) });
+        await stream.writeSSE({ event: 'hello', data: JSON.stringify({ listener }), id: String(seen) });
         try {
           for (let turn = 0; open; turn += 1) {
             if (turn % PRESENCE_EVERY === 0) {
-              listener = await kernel.events.present(listener);
+              await kernel.events.present(listener);
               await stream.writeSSE({ event: 'ping', data: '{}' });
             }
             for (const event of await kernel.events.since(seen)) {
@@ -54,7 +65,7 @@ export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database }: Web
             await sleep(POLL_MS);
           }
         } finally {
-          if (listener) await kernel.events.gone(listener);
+          await kernel.events.gone(listener);
         }
       },
       async (error) => log.debug('An event stream ended', { error: error.message }),

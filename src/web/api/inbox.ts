@@ -49,6 +49,8 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     });
   });
 
+  api.get('/inbox/count', async () => send({ total: await kernel.approvals.count({ states: ['pending'] }) }));
+
   api.get('/inbox/:id', async (context) => {
     const approval = await mustFind(ports, context.req.param('id'));
     const bound = await ports.inventory.resolve(approval.tool);
@@ -179,14 +181,18 @@ const decided = ({ approval, outcome }: Decided): JsonObject => ({
 });
 
 /** What a list shows: ten thousand whole calls would not fit a page. */
-function toBrief(one: Approval): JsonObject {
-  const { args: _args, outcome: _outcome, context: _context, ...rest } = toJson(one);
-  return {
-    ...rest,
-    summary: one.summary.length > SUMMARY_SHOWN ? `${one.summary.slice(0, SUMMARY_SHOWN)}…` : one.summary,
-    reason: one.reason.slice(0, SUMMARY_SHOWN),
-  };
-}
+const toBrief = (one: Approval): JsonObject => ({
+  id: one.id,
+  version: one.version,
+  kind: one.kind,
+  state: one.state,
+  tool: one.tool,
+  effect: one.effect,
+  requester: principalName(one.requester),
+  summary: one.summary.length > SUMMARY_SHOWN ? `${one.summary.slice(0, SUMMARY_SHOWN)}…` : one.summary,
+  risks: one.risks.length,
+  created_at: one.createdAt.toISOString(),
+});
 
 /** An approval as pages see it: names as the API writes them everywhere. */
 export function toJson(one: Approval): JsonObject {

@@ -1,8 +1,8 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import { InboxPage } from './inbox/page.tsx';
-import { ApiError, api, onSignedOut, setCsrf } from './lib/api.ts';
-import { closeEvents, onServerEvent, openEvents } from './lib/events.ts';
+import { ApiError, api, onSignedOut, post, setCsrf } from './lib/api.ts';
+import { closeEvents, onPlace, onServerEvent, openEvents } from './lib/events.ts';
 import { type Session, SessionContext } from './lib/session.ts';
 import { Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
@@ -36,6 +36,8 @@ export function App() {
   }, []);
   useEffect(() => {
     onSignedOut(() => setStanding({ kind: 'out' }));
+    // A page that could not say where it is only looks as if it were elsewhere; the next change says it again.
+    onPlace((listener, place) => void post('/presence', { listener, place: place ?? null }).catch(() => {}));
     void refresh();
     return onServerEvent('reconnected', () => void refresh());
   }, [refresh]);

@@ -8,6 +8,7 @@ import { post, useQuery } from './lib/api.ts';
 import { useLive } from './lib/events.ts';
 import { useSession } from './lib/session.ts';
 import { useTheme } from './lib/theme.ts';
+import { Pointed } from './pointed.tsx';
 
 const SCREENS = [
   { path: '/', label: 'Inbox' },
@@ -28,7 +29,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [theme, nextTheme] = useTheme();
   const live = useLive();
   const say = useToast();
-  const waiting = useQuery<{ total: number }>('/inbox?limit=1', { topics: ['approvals'] }).data?.total ?? 0;
+  const waiting = useQuery<{ total: number }>('/inbox/count', { topics: ['approvals'] }).data?.total ?? 0;
   const rooms = ROOMS.filter(({ toolkit }) => session.toolkits.includes(toolkit));
 
   const signOut = async (): Promise<void> => {
@@ -106,6 +107,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
             </Button>
           </Notice>
         ) : null}
+        <Pointed />
         {children}
       </main>
     </div>

@@ -35,17 +35,20 @@ export const navigateToSegment = defineResearchTool({
     const { project, lens } = await openSession(context);
     checkRange(lens.text(source_id), source_id, start_pos, end_pos);
     const place = { source_id, start_pos, end_pos, highlight };
-    const { listeners } = await context.services.events.publish('research.navigate', {
-      ...place,
-      project: project.id,
-    });
+    const { listeners, watching } = await context.services.events.publish(
+      'research.navigate',
+      { ...place, project: project.id },
+      `research:${project.id}`,
+    );
     return {
       navigated_to: place,
-      shown: listeners > 0,
+      shown: watching > 0,
       message:
-        listeners > 0
-          ? 'The open page was told to show the passage.'
-          : 'No page is open; the researcher can open one with `countersign open`.',
+        watching > 0
+          ? 'The open page shows the passage.'
+          : listeners > 0
+            ? 'A page is open elsewhere in the web app; it offers the researcher to go to the passage.'
+            : 'No page is open; the researcher can open one with `countersign open`.',
     };
   },
 });

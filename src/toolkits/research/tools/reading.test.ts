@@ -215,21 +215,25 @@ describe('codes and segments', () => {
 });
 
 describe('navigate_to_segment', () => {
-  it('tells open pages and says whether there was one', async () => {
+  it('tells open pages, and says that it was shown only where one has the project open', async () => {
     const place = { source_id: 1, start_pos: 5, end_pos: 9 };
     expect(await world.data('navigate_to_segment', place)).toMatchObject({
       navigated_to: { ...place, highlight: true },
       shown: false,
     });
-    await world.kernel.events.present();
+    const page = await world.kernel.events.present();
+    await world.kernel.events.look(page, 'research:another project');
+    expect(await world.data('navigate_to_segment', place)).toMatchObject({
+      shown: false,
+      message: expect.stringContaining('offers'),
+    });
+    const events = await world.kernel.events.since(0);
+    const told = events.filter(({ topic }) => topic === 'research.navigate').at(-1)?.data;
+    await world.kernel.events.look(page, `research:${told?.project}`);
     expect(await world.data('navigate_to_segment', { ...place, highlight: false })).toMatchObject({
       shown: true,
     });
-    const events = await world.kernel.events.since(0);
-    expect(events.filter(({ topic }) => topic === 'research.navigate').at(-1)?.data).toMatchObject({
-      ...place,
-      highlight: false,
-    });
+    expect(told).toMatchObject({ ...place, highlight: true });
     expect(await world.fault('navigate_to_segment', { ...place, end_pos: 9999 })).toBe('invalid_position');
   });
 });

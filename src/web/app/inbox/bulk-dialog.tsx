@@ -21,7 +21,7 @@ export function BulkDialog({ items, onClose }: { readonly items: readonly Brief[
   const [results, setResults] = useState<readonly Result[]>();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const dangerous = items.filter(({ effect, risks }) => effect === 'destroy' || risks.length > 0).length;
+  const dangerous = items.filter(({ effect, risks }) => effect === 'destroy' || risks > 0).length;
 
   const approve = async (): Promise<void> => {
     setBusy(true);

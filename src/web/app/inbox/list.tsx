@@ -62,8 +62,8 @@ function Row({ row, current }: { readonly row: Brief; readonly current: boolean 
       <span className="inbox-meta">
         {row.state === 'pending' ? null : <StateBadge state={row.state} />}
         {row.effect === 'destroy' ? <Badge tone="bad">destroys</Badge> : null}
-        {row.risks.length > 0 ? (
-          <Badge tone="warn">{row.risks.length === 1 ? '1 risk' : `${row.risks.length} risks`}</Badge>
+        {row.risks > 0 ? (
+          <Badge tone="warn">{row.risks === 1 ? '1 risk' : `${row.risks} risks`}</Badge>
         ) : null}
         {row.kind === 'permit' ? <Badge tone="info">permit</Badge> : null}
         <span className="inbox-who">{row.requester}</span>

@@ -3,7 +3,8 @@ import { ApiError, api } from '../lib/api.ts';
 import { onServerEvent } from '../lib/events.ts';
 import type { Brief, InboxPageData, Unsettled } from './types.ts';
 
-const PAGE = 100;
+/** A screen and a half: the first answer is small, the rest comes while one scrolls. */
+const PAGE = 30;
 /** Many events at once (a batch of suggestions) are answered by one look. */
 const SETTLE_MS = 120;
 

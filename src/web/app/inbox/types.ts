@@ -3,27 +3,16 @@ import type { Json, JsonRecord } from '../lib/json.ts';
 /** One thing that waits, or waited, as a list shows it. */
 export interface Brief {
   readonly id: number;
-  readonly uuid: string;
   readonly version: number;
   readonly kind: 'call' | 'permit';
   readonly state: string;
   readonly tool: string;
-  readonly toolkit: string;
   readonly effect: string;
   readonly requester: string;
-  readonly requester_label: string | null;
-  readonly reason: string;
-  readonly rule: string;
   readonly summary: string;
-  readonly risks: readonly string[];
-  readonly run_id: string | null;
+  /** How many risk notes it has. */
+  readonly risks: number;
   readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly decided_at: string | null;
-  readonly decided_by: string | null;
-  readonly decision_reason: string | null;
-  readonly feedback: string | null;
-  readonly call_id: string | null;
 }
 
 export interface Edit {
@@ -33,7 +22,20 @@ export interface Edit {
   readonly after: JsonRecord;
 }
 
-export interface Item extends Brief {
+export interface Item extends Omit<Brief, 'risks'> {
+  readonly uuid: string;
+  readonly toolkit: string;
+  readonly requester_label: string | null;
+  readonly reason: string;
+  readonly rule: string;
+  readonly risks: readonly string[];
+  readonly run_id: string | null;
+  readonly expires_at: string | null;
+  readonly decided_at: string | null;
+  readonly decided_by: string | null;
+  readonly decision_reason: string | null;
+  readonly feedback: string | null;
+  readonly call_id: string | null;
   readonly args: JsonRecord;
   readonly context: JsonRecord;
   readonly outcome: Json;

@@ -14,6 +14,10 @@ let live = false;
 let heardAt = 0;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let watchdog: ReturnType<typeof setInterval> | undefined;
+/** How the server calls this page, and what the page shows. */
+let listener: string | undefined;
+let place: string | undefined;
+let tellPlace: () => void = () => {};
 
 function setLive(value: boolean): void {
   if (live === value) return;
@@ -54,8 +58,10 @@ function connect(again: boolean): void {
   source = new EventSource('/api/events');
   let broken = again;
   heardAt = Date.now();
-  source.addEventListener('hello', () => {
+  source.addEventListener('hello', (event) => {
     heardAt = Date.now();
+    listener = (JSON.parse((event as MessageEvent<string>).data) as { listener: string }).listener;
+    if (place !== undefined) tellPlace();
     setLive(true);
     if (broken) emit('reconnected', {});
     broken = true;
@@ -94,6 +100,26 @@ export function useServerEvent(topic: string, handler: Listener): void {
     latest.current = handler;
   });
   useEffect(() => onServerEvent(topic, (data) => latest.current(data)), [topic]);
+}
+
+/** Called once by the application: how to tell the server what this page shows. */
+export function onPlace(tell: (listener: string, place: string | undefined) => void): void {
+  tellPlace = () => {
+    if (listener !== undefined) tell(listener, place);
+  };
+}
+
+/** While mounted, the server knows that this page shows the place: an agent that points there is told it was seen. */
+export function usePlace(shown: string | undefined): void {
+  useEffect(() => {
+    if (shown === undefined) return;
+    place = shown;
+    tellPlace();
+    return () => {
+      place = undefined;
+      tellPlace();
+    };
+  }, [shown]);
 }
 
 /** Whether the page hears the server right now. */

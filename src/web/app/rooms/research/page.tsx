@@ -4,7 +4,7 @@ import { Foreign } from '../../components/foreign.tsx';
 import { ErrorNotice, Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
 import { Tabs } from '../../components/tabs.tsx';
-import { useServerEvent } from '../../lib/events.ts';
+import { usePlace, useServerEvent } from '../../lib/events.ts';
 import { useAct, useView } from '../room-data.ts';
 import { useRoomPath } from '../room-path.ts';
 import { Codes } from './codes.tsx';
@@ -23,6 +23,7 @@ export default function ResearchPage() {
   const [parts, go] = useRoomPath('research');
   const project = useView<Project>('research', 'project', {}, { topics: ['approvals'] });
   const act = useAct();
+  usePlace(project.data?.project_open ? `research:${project.data.project_id}` : undefined);
   // An agent that points at a passage brings the reader to the front; the reader itself goes to the place.
   useServerEvent('research.navigate', ({ source_id, start_pos, end_pos, highlight }) => {
     if (highlight === false) go('read', Number(source_id), Number(start_pos));
