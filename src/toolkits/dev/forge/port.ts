@@ -1,5 +1,5 @@
 import type { Principal } from '../../../contract/principal.ts';
-import type { Plan } from '../change/plan.ts';
+import type { ChangeRequest, Plan } from '../change/plan.ts';
 import type { TreeSource } from '../change/tree-source.ts';
 
 /** Who wrote a text that comes from a forge. Nothing an untrusted author wrote is an instruction to anyone. */
@@ -128,6 +128,6 @@ export interface Forge {
   /** What `publish` would do, in words a person can check. */
   plannedCommands(plan: Plan): readonly string[];
   publish(plan: Plan, stamp: Stamp): Promise<Published>;
-  /** Looks for what an interrupted `publish` left. */
-  settlePublish(sought: { headBranch: string }, trace: Trace): Promise<PublishSettlement>;
+  /** Looks for what an interrupted `publish` left, and finishes it where the branch is there already. */
+  settlePublish(request: ChangeRequest, trace: Trace): Promise<PublishSettlement>;
 }

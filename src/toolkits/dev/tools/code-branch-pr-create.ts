@@ -112,7 +112,7 @@ export const codeBranchPrCreate = defineDevTool({
   async reconcile(args, { services, callId, startedAt, signal }) {
     const { run, repo } = await services.open(args.run_id);
     const trace = { callId, since: startedAt, signal };
-    const settlement = await repo.forge.settlePublish({ headBranch: args.head_branch }, trace);
+    const settlement = await repo.forge.settlePublish(request(args), trace);
     if (settlement.settled !== 'done') return settlement;
     await services.runs.setHead(run.run_id, args.head_branch, settlement.published.commit);
     const data = { base_branch: args.base_branch, head_branch: args.head_branch, planned_commands: [] };

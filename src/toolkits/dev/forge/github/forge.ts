@@ -1,5 +1,5 @@
 import { ToolFault } from '../../../../contract/faults.ts';
-import type { Plan } from '../../change/plan.ts';
+import type { ChangeRequest, Plan } from '../../change/plan.ts';
 import type { TreeSource } from '../../change/tree-source.ts';
 import type {
   Comment,
@@ -16,8 +16,9 @@ import type {
 import type { GithubClient } from './client.ts';
 import { hasMarker, withMarker } from './marker.ts';
 import { writeOnce } from './once.ts';
-import { branchHead, publishChange, settlePublish } from './publish.ts';
+import { branchHead, publishChange } from './publish.ts';
 import { GithubRepo } from './repo.ts';
+import { settlePublish } from './settle.ts';
 import { toComment, toIssue, toPull } from './shapes.ts';
 import { githubTree } from './tree.ts';
 
@@ -189,9 +190,9 @@ export class GithubForge implements Forge {
     return publishChange(this.#repo, plan, stamp, this.#draft);
   }
 
-  async settlePublish({ headBranch }: { headBranch: string }, trace: Trace): Promise<PublishSettlement> {
+  async settlePublish(request: ChangeRequest, trace: Trace): Promise<PublishSettlement> {
     await settled(trace);
-    return settlePublish(this.#repo, headBranch, trace);
+    return settlePublish(this.#repo, request, trace, this.#draft);
   }
 
   async #rawPull(number: number, signal: AbortSignal) {

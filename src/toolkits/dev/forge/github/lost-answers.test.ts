@@ -155,8 +155,7 @@ describe('the tools against a GitHub that fails', () => {
           if ((result as ToolFault).effect === 'none')
             expect([branch, pulls.length], hit).toEqual([false, 0]);
           const settled = await world.reconcile('code_branch_pr_create', change(head), `c-${turn}`);
-          const expected = pulls.length > 0 ? 'done' : branch ? 'unknown' : 'not_done';
-          expect(settled.settled, hit).toBe(expected);
+          expect(settled.settled, hit).toBe(branch ? 'done' : 'not_done');
         } else {
           expect([branch, pulls.length], hit).toEqual([true, 1]);
         }
@@ -189,6 +188,26 @@ describe('the tools against a GitHub that fails', () => {
       detail: { reason: 'branch_left' },
     });
     expect(refused).toBe(1);
+  });
+
+  it('leaves a branch alone that holds something else than the interrupted call was to make', async () => {
+    git(bare, 'update-ref', 'refs/heads/fix/a', git(clone, 'rev-parse', 'main'));
+    const before = git(bare, 'for-each-ref');
+    const settled = await world.reconcile('code_branch_pr_create', change(), 'c-1');
+    expect(settled).toMatchObject({
+      settled: 'unknown',
+      why: expect.stringContaining('with other content than this call was to make'),
+    });
+    expect(git(bare, 'for-each-ref')).toBe(before);
+    expect(github.pulls).toEqual([]);
+  });
+
+  it('takes the branch of an interrupted call away when GitHub refuses its pull request', async () => {
+    await world.call('code_branch_pr_create', change());
+    github.pulls.length = 0;
+    github.fault = on('POST /pulls', { status: 422 });
+    expect(await world.reconcile('code_branch_pr_create', change(), 'c-1')).toEqual({ settled: 'not_done' });
+    expect(git(bare, 'for-each-ref', 'refs/heads/fix')).toBe('');
   });
 
   it('refuses a branch that appears while the commit is being made', async () => {

@@ -1,10 +1,12 @@
 import { ToolFault } from '../../../../contract/faults.ts';
 import type { Plan } from '../../change/plan.ts';
-import type { Published, PublishSettlement, Pull, Stamp, Trace } from '../port.ts';
+import type { Published, Pull, Stamp } from '../port.ts';
 import { hasMarker, withMarker } from './marker.ts';
 import { writeOnce } from './once.ts';
 import type { GithubRepo } from './repo.ts';
 import { toPull } from './shapes.ts';
+
+type Mark = Pick<Stamp, 'callId' | 'signal'>;
 
 /**
  * Builds the change with the Git data API. Blobs, tree and commit are unreachable until the branch is created, and the
@@ -26,32 +28,26 @@ export async function publishChange(
   }
   const commit = await writeCommit(repo, plan, tree, stamp.signal);
   await createBranch(repo, plan, commit, stamp.signal);
+  return { commit, pull: await openOrTakeBack(repo, plan, commit, stamp, draft), existed: false };
+}
+
+/** A branch made for a pull request that GitHub then refuses goes again. */
+export async function openOrTakeBack(
+  repo: GithubRepo,
+  plan: Plan,
+  commit: string,
+  mark: Mark,
+  draft: boolean,
+): Promise<Pull> {
   try {
-    return { commit, pull: await openPull(repo, plan, stamp, draft), existed: false };
+    return await openPull(repo, plan, mark, draft);
   } catch (error) {
     if (error instanceof ToolFault && error.effect === 'unknown') throw error;
     throw await takeBack(repo, plan, commit, error);
   }
 }
 
-export async function settlePublish(
-  repo: GithubRepo,
-  headBranch: string,
-  trace: Trace,
-): Promise<PublishSettlement> {
-  const pull = await findPull(repo, headBranch, trace.signal, ({ body }) => hasMarker(body, trace.callId));
-  if (pull) return { settled: 'done', published: { commit: pull.head.sha, pull, existed: false } };
-  const commit = await branchHead(repo, headBranch, trace.signal);
-  if (commit === undefined) return { settled: 'not_done' };
-  return {
-    settled: 'unknown',
-    why:
-      `The branch ${headBranch} stands on GitHub at ${commit.slice(0, 12)}, but no pull request of this call was opened. ` +
-      'Repeating the call with a new approval takes the branch over if its content is the same; otherwise delete the branch.',
-  };
-}
-
-async function writeTree(repo: GithubRepo, plan: Plan, signal: AbortSignal): Promise<string> {
+export async function writeTree(repo: GithubRepo, plan: Plan, signal: AbortSignal): Promise<string> {
   const at = repo.at(signal);
   const source = await repo.read('code:read', 'read the base commit', (octokit) =>
     octokit.rest.git.getCommit({ ...at, commit_sha: plan.baseCommit }),
@@ -111,14 +107,14 @@ async function createBranch(
   }
 }
 
-async function openPull(repo: GithubRepo, plan: Plan, stamp: Stamp, draft: boolean): Promise<Pull> {
+async function openPull(repo: GithubRepo, plan: Plan, mark: Mark, draft: boolean): Promise<Pull> {
   return writeOnce(
     async () => {
       const { data } = await repo.write('code:write', 'open the pull request', (octokit) =>
         octokit.rest.pulls.create({
-          ...repo.at(stamp.signal),
+          ...repo.at(mark.signal),
           title: plan.title,
-          body: withMarker(plan.body, stamp.callId),
+          body: withMarker(plan.body, mark.callId),
           head: plan.headBranch,
           base: plan.baseBranch,
           draft,
@@ -126,7 +122,7 @@ async function openPull(repo: GithubRepo, plan: Plan, stamp: Stamp, draft: boole
       );
       return toPull(data);
     },
-    (signal) => findPull(repo, plan.headBranch, signal, ({ body }) => hasMarker(body, stamp.callId)),
+    (signal) => findPull(repo, plan.headBranch, signal, ({ body }) => hasMarker(body, mark.callId)),
   );
 }
 
@@ -166,7 +162,7 @@ export async function branchHead(
   return found?.data.object.sha;
 }
 
-async function findPull(
+export async function findPull(
   repo: GithubRepo,
   branch: string,
   signal: AbortSignal,
@@ -184,7 +180,7 @@ async function findPull(
   return raw && toPull(raw);
 }
 
-async function requireSame(
+export async function requireSame(
   repo: GithubRepo,
   existing: string,
   tree: string,

@@ -1,5 +1,5 @@
 import { ToolFault } from '../../../../contract/faults.ts';
-import type { Plan } from '../../change/plan.ts';
+import type { ChangeRequest, Plan } from '../../change/plan.ts';
 import type { TreeSource } from '../../change/tree-source.ts';
 import { cloneTree } from '../../git/clone-tree.ts';
 import { GitError } from '../../git/git.ts';
@@ -142,7 +142,7 @@ export class LocalForge implements Forge {
     return { commit, existed, pull: await this.#pull(row, stamp.signal) };
   }
 
-  async settlePublish(_sought: { headBranch: string }, trace: Trace): Promise<PublishSettlement> {
+  async settlePublish(_request: ChangeRequest, trace: Trace): Promise<PublishSettlement> {
     const row = await settlePublish(this.#shop, trace);
     if (!row) return { settled: 'not_done' };
     const pull = await this.#pull(row, trace.signal);
