@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Kysely } from 'kysely';
 import type { Database } from '../kernel/database.ts';
+import { runners } from '../kernel/statements.ts';
 import type { Tables } from '../kernel/tables.ts';
 import { migrate } from './migrate.ts';
 
@@ -31,12 +32,16 @@ async function sqlite(path: string): Promise<Database> {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   }
   const isNew = path !== ':memory:' && !existsSync(path);
-  const { db, file } = openSqlite<Tables>(path);
+  const { db, file, runNow } = openSqlite<Tables>(path);
   if (isNew) chmodSync(path, 0o600);
   return {
     engine: 'sqlite',
     db,
-    write: (work) => db.transaction().execute(work),
+    write: (work) =>
+      db.transaction().execute((trx) => {
+        runners.set(trx, runNow);
+        return work(trx);
+      }),
     stream: ({ sql, parameters }) => file.prepare(sql).iterate([...parameters]) as Iterable<never>,
     close: () => db.destroy(),
   };

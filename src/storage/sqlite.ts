@@ -9,6 +9,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import SqliteFile from 'libsql';
+import type { RunNow } from '../kernel/statements.ts';
 
 interface Statement {
   readonly statement: ReturnType<SqliteFile.Database['prepare']>;
@@ -22,7 +23,12 @@ const MAX_STATEMENTS = 500;
  * Kysely over libsql. Kysely's own SQLite driver starts transactions deferred, which fails with SQLITE_BUSY when two
  * processes upgrade at once; this one begins immediate, and keeps prepared statements.
  */
-export function openSqlite<T>(path: string): { db: Kysely<T>; file: SqliteFile.Database } {
+export function openSqlite<T>(path: string): {
+  db: Kysely<T>;
+  file: SqliteFile.Database;
+  /** Only for whoever holds the transaction: there is one connection. */
+  runNow: RunNow;
+} {
   const file = new SqliteFile(path, { timeout: 15_000 });
   file.pragma('journal_mode = WAL');
   // FULL: a change's intent must survive a power cut before its effect happens.
@@ -37,7 +43,7 @@ export function openSqlite<T>(path: string): { db: Kysely<T>; file: SqliteFile.D
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   });
-  return { db, file };
+  return { db, file, runNow: driver.runNow };
 }
 
 class LibsqlDriver implements Driver {
@@ -50,6 +56,8 @@ class LibsqlDriver implements Driver {
     this.#file = file;
     this.#connection = new LibsqlConnection(file);
   }
+
+  readonly runNow: RunNow = (sql, parameters, single) => this.#connection.query(sql, parameters, single);
 
   async init(): Promise<void> {}
 
@@ -99,7 +107,15 @@ class LibsqlConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return this.query<R>(sql, parameters, false);
+  }
+
+  query<R>(sql: string, parameters: readonly unknown[], single: boolean): QueryResult<R> {
     const { statement, reader } = this.#prepare(sql);
+    if (reader && single) {
+      const row = statement.get(parameters) as R | undefined;
+      return { rows: row === undefined ? [] : [row] };
+    }
     if (reader) return { rows: statement.all(parameters) as R[] };
     const { changes, lastInsertRowid } = statement.run(parameters);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };

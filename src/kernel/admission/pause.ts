@@ -1,22 +1,31 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Engine } from '../database.ts';
 import { OVERRIDES_KEY, stampOf } from '../policy-in-force.ts';
 import { runStatement, statement } from '../statements.ts';
-import type { SettingsTable, Tables } from '../tables.ts';
+import type { Tables } from '../tables.ts';
 
 const KEY = 'paused';
-const ORDERS = statement('select key, value from settings where key in (?, ?)');
+
+interface Orders {
+  readonly paused: string | null;
+  readonly overrides: string | null;
+}
+
+const ORDERS = statement(
+  `select max(case when key = ? then value end) as paused, max(case when key = ? then value end) as overrides
+  from settings where key in (?, ?)`,
+  { single: true },
+);
 
 /** Read inside the admission transaction, so that a pause or an edited rule holds for every process at once. */
 export async function standingOrders(
-  db: Kysely<Tables>,
+  trx: Transaction<Tables>,
   engine: Engine,
 ): Promise<{ paused: boolean; policyStamp: string }> {
-  const { rows } = await runStatement<SettingsTable>(db, engine, ORDERS, [KEY, OVERRIDES_KEY]);
-  return {
-    paused: rows.some(({ key }) => key === KEY),
-    policyStamp: stampOf(rows.find(({ key }) => key === OVERRIDES_KEY)?.value),
-  };
+  const keys = [KEY, OVERRIDES_KEY];
+  const { rows } = await runStatement<Orders>(trx, engine, ORDERS, [...keys, ...keys]);
+  const [orders] = rows;
+  return { paused: orders?.paused != null, policyStamp: stampOf(orders?.overrides ?? undefined) };
 }
 
 export async function isPaused(db: Kysely<Tables>): Promise<boolean> {

@@ -55,4 +55,4 @@ const NODES = insertShape<AuditNodesTable>('audit_nodes', { level: true, idx: tr
 const HEAD_UPDATE = statement('update audit_head set size = ?, frontier = ? where id = 1');
 const HEAD = 'select size, frontier from audit_head where id = 1';
 /** SQLite's write transaction already excludes every other writer; PostgreSQL needs the row lock. */
-const HEAD_LOCK: Statement = { sqlite: HEAD, postgres: `${HEAD} for update` };
+const HEAD_LOCK: Statement = { single: true, sqlite: HEAD, postgres: `${HEAD} for update` };

@@ -5,16 +5,22 @@ import type { Migration } from './migration.ts';
 export const migration: Migration = {
   name: '001-kernel',
   async up(db, engine) {
-    await createCalls(db);
+    await createCalls(db, engine);
     await createApprovals(db, engine);
-    await createAudit(db);
+    await createAudit(db, engine);
     await createSmallTables(db, engine);
   },
 };
 
 const required = (column: ColumnDefinitionBuilder) => column.notNull();
 
-async function createCalls(db: Kysely<unknown>): Promise<void> {
+/**
+ * SQLite keeps a table and its primary key apart unless told otherwise; one tree in place of two is one page less to
+ * write for every row.
+ */
+const oneTree = (engine: Engine) => (engine === 'sqlite' ? sql`without rowid` : sql``);
+
+async function createCalls(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await db.schema
     .createTable('calls')
     .addColumn('call_id', 'text', (c) => c.primaryKey())
@@ -42,6 +48,7 @@ async function createCalls(db: Kysely<unknown>): Promise<void> {
     .addColumn('holder_host', 'text')
     .addColumn('holder_pid', 'integer')
     .addColumn('lease_until', 'text')
+    .modifyEnd(oneTree(engine))
     .execute();
   await db.schema.createIndex('calls_by_time').on('calls').columns(['started_at']).execute();
   await db.schema
@@ -67,6 +74,7 @@ async function createCalls(db: Kysely<unknown>): Promise<void> {
     .addColumn('outcome', 'text')
     .addColumn('created_at', 'text', required)
     .addColumn('expires_at', 'text')
+    .modifyEnd(oneTree(engine))
     .execute();
   await db.schema
     .createTable('counters')
@@ -74,6 +82,7 @@ async function createCalls(db: Kysely<unknown>): Promise<void> {
     .addColumn('window_start', 'integer', required)
     .addColumn('used', 'integer', required)
     .addPrimaryKeyConstraint('counters_pk', ['key', 'window_start'])
+    .modifyEnd(oneTree(engine))
     .execute();
 }
 
@@ -136,7 +145,7 @@ async function createApprovals(db: Kysely<unknown>, engine: Engine): Promise<voi
     .execute();
 }
 
-async function createAudit(db: Kysely<unknown>): Promise<void> {
+async function createAudit(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await db.schema
     .createTable('audit_log')
     .addColumn('seq', 'integer', (c) => c.primaryKey())
@@ -165,6 +174,7 @@ async function createAudit(db: Kysely<unknown>): Promise<void> {
     .addColumn('idx', 'integer', required)
     .addColumn('hash', 'text', required)
     .addPrimaryKeyConstraint('audit_nodes_pk', ['level', 'idx'])
+    .modifyEnd(oneTree(engine))
     .execute();
   await db.schema
     .createTable('audit_head')
@@ -190,6 +200,7 @@ async function createAudit(db: Kysely<unknown>): Promise<void> {
     .addColumn('at', 'text', required)
     .addColumn('erased_at', 'text')
     .addPrimaryKeyConstraint('audit_payloads_pk', ['call_id', 'kind'])
+    .modifyEnd(oneTree(engine))
     .execute();
   await db.schema
     .createTable('artifacts')
