@@ -84,10 +84,14 @@ export async function openApp(options: AppOptions): Promise<App> {
     sandbox: () => sandbox.start(),
     now,
   });
-  const inventory = await createInventory([...toolkitEntries, ...extra], async (toolkit) => {
-    if (toolkit.usesTools) await Promise.all(config.toolkits.map((id) => inventory.load(id)));
-    return hostFor(toolkit);
-  });
+  const inventory = await createInventory(
+    [...toolkitEntries, ...extra],
+    async (toolkit) => {
+      if (toolkit.usesTools) await Promise.all(config.toolkits.map((id) => inventory.load(id)));
+      return hostFor(toolkit);
+    },
+    config.withheld,
+  );
   const policy = new PolicyInForce(
     {
       mode: config.mode,

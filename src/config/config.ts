@@ -21,6 +21,8 @@ export interface Config {
   readonly approvalMode: boolean;
   readonly toolkits: readonly string[];
   readonly profile: Values<typeof topLevel>['profile'];
+  /** Names of the tools that some section takes away. */
+  readonly withheld: ReadonlySet<string>;
   readonly policy: Readonly<McpPolicyConfig>;
   readonly approvals: Values<typeof approvals>;
   readonly server: Values<typeof server>;
@@ -65,6 +67,7 @@ export function createConfig(parts: ConfigParts): Config {
     approvalMode: approval_mode || mode === 'composer',
     toolkits,
     profile,
+    withheld: new Set(sections.flatMap((each) => each.withholds?.(section(each)) ?? [])),
     policy: section(mcpPolicy),
     approvals: section(approvals),
     server: section(server),

@@ -10,10 +10,13 @@ export interface ConfigSection<T extends z.ZodObject = z.ZodObject> {
   readonly key: string;
   readonly doc: string;
   readonly schema: T;
+  /** Tools that these values take away altogether: they are not listed, and calling one is calling an unknown name. */
+  withholds?(values: z.output<T>): readonly string[];
 }
 
 export const configSection = <T extends z.ZodObject>(
   key: string,
   doc: string,
   schema: T,
-): ConfigSection<T> => ({ key, doc, schema });
+  withholds?: (values: z.output<T>) => readonly string[],
+): ConfigSection<T> => ({ key, doc, schema, ...(withholds ? { withholds } : {}) });

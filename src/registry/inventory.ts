@@ -35,8 +35,11 @@ export interface LoadedToolkit {
 }
 
 export interface Inventory {
+  /** Every name there is, also those withheld: a policy may speak of them. */
   readonly catalogue: readonly CatalogueEntry[];
   readonly sources: readonly ToolkitSource[];
+  /** Names the configuration takes away: nothing resolves or lists them. */
+  readonly withheld: ReadonlySet<string>;
   load(id: string): Promise<LoadedToolkit>;
   resolve(name: string): Promise<OwnedTool | undefined>;
   /** The toolkits loaded so far. */
@@ -52,6 +55,7 @@ export type HostFor = (toolkit: Toolkit) => Promise<ToolkitHost>;
 export async function createInventory(
   sources: readonly ToolkitSource[],
   hostFor: HostFor,
+  withheld: ReadonlySet<string> = new Set(),
 ): Promise<Inventory> {
   const loaded = new Map<string, Promise<LoadedToolkit>>();
   const ready: LoadedToolkit[] = [];
@@ -64,7 +68,7 @@ export async function createInventory(
     if (!source)
       throw new Error(`There is no toolkit "${id}". Known: ${sources.map((one) => one.id).join(', ')}.`);
     const loading = source.load().then((toolkit) => {
-      const bound = bind(toolkit, hostFor, connected);
+      const bound = bind(toolkit, hostFor, connected, withheld);
       ready.push(bound);
       return bound;
     });
@@ -81,6 +85,7 @@ export async function createInventory(
   return {
     catalogue,
     sources,
+    withheld,
     load,
     loaded: () => ready,
     async resolve(name) {
@@ -108,6 +113,7 @@ function bind(
   toolkit: Toolkit,
   hostFor: HostFor,
   connected: { toolkit: Toolkit; services: Promise<unknown> }[],
+  withheld: ReadonlySet<string>,
 ): LoadedToolkit {
   let connecting: Promise<unknown> | undefined;
   const services = (): Promise<unknown> => {
@@ -124,7 +130,8 @@ function bind(
     return attempt;
   };
   const identity = { id: toolkit.id, dialect: toolkit.dialect };
-  return { toolkit, services, tools: toolkit.tools.map((tool) => ({ tool, toolkit: identity, services })) };
+  const offered = toolkit.tools.filter(({ name }) => !withheld.has(name));
+  return { toolkit, services, tools: offered.map((tool) => ({ tool, toolkit: identity, services })) };
 }
 
 function ownersByName(catalogue: readonly CatalogueEntry[]): Map<string, string> {

@@ -60,6 +60,7 @@ export async function openResearchWorld(options: WorldOptions = {}): Promise<Res
         approvals: kernel.approvals,
         telemetry: kernel.telemetry,
         events: kernel.events,
+        leases: kernel.leases,
         audit: { proof: async () => undefined, checkpoint: async () => 'a checkpoint' },
       } as unknown as KernelPorts;
     },

@@ -14,7 +14,10 @@ export function callTool(global: GlobalOptions, name: string, options: CallOptio
   return withApp(global, async (app) => {
     const bound = await app.inventory.resolve(name);
     if (!bound) {
-      const names = app.inventory.catalogue.map((entry) => entry.name);
+      const { catalogue, withheld } = app.inventory;
+      if (withheld.has(name))
+        throw new CliError(`The configuration takes the tool ${name} away; ${app.config.path} says how.`, 2);
+      const names = catalogue.flatMap((entry) => (withheld.has(entry.name) ? [] : [entry.name]));
       const meant = closest(name, names);
       throw new CliError(
         `There is no tool ${name}.${meant ? ` Did you mean ${meant}?` : ''} \`countersign mcp manifest\` lists them.`,

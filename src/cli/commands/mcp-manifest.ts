@@ -23,8 +23,10 @@ export async function mcpManifest(global: GlobalOptions, options: ManifestOption
     sections: toolkitEntries.flatMap(({ sections }) => sections),
     toolkits: toolkitEntries.map(({ id }) => id),
   });
-  const inventory = await createInventory(toolkitEntries, () =>
-    Promise.reject(new Error('A manifest connects nothing.')),
+  const inventory = await createInventory(
+    toolkitEntries,
+    () => Promise.reject(new Error('A manifest connects nothing.')),
+    config.withheld,
   );
   const { listed } = await createExposure(inventory, {
     toolkits: config.toolkits,

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { configSection } from '../../contract/config.ts';
 
+/** What reads texts and codes by itself; gone when `ai` is off. */
+const ANALYSIS_TOOLS = [
+  'find_similar_content',
+  'suggest_codes_for_range',
+  'auto_suggest_codes',
+  'detect_duplicate_codes',
+  'analyze_content_for_codes',
+];
+
 export const research = configSection(
   'research',
   'Qualitative research on QualCoder projects.',
@@ -15,7 +24,7 @@ export const research = configSection(
         .enum(['off', 'local', 'llm'])
         .default('local')
         .describe(
-          'off: no similarity and no automatic suggestions at all. local: on this machine only. llm: the configured model may refine local results, and each result says so.',
+          'off: no similarity and no automatic suggestions: the tools that do this are gone and no model is ever loaded. local: on this machine only. llm: the configured model may refine local results, and each result says so.',
         ),
       coder: z
         .string()
@@ -56,6 +65,7 @@ export const research = configSection(
         .describe('The most suggestions one call of auto_suggest_codes may file.'),
     })
     .strict(),
+  ({ ai }) => (ai === 'off' ? ANALYSIS_TOOLS : []),
 );
 
 export const sections = [research];

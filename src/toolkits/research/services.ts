@@ -2,6 +2,7 @@ import type { ApprovalsPort, AuditPort, EventsPort, Log, TelemetryPort } from '.
 import { toolFactory } from '../../contract/tool.ts';
 import type { ToolkitHost } from '../../contract/toolkit.ts';
 import { AnalysisPool } from './analysis-pool.ts';
+import { SourceReader } from './background.ts';
 import { type ResearchConfig, research } from './config.ts';
 import { PrivacyStore } from './privacy/rules.ts';
 import { Projects } from './project/projects.ts';
@@ -14,6 +15,7 @@ export interface ResearchServices {
   readonly privacy: PrivacyStore;
   readonly batches: BatchStore;
   readonly analysis: AnalysisPool;
+  readonly reading: SourceReader;
   readonly approvals: ApprovalsPort;
   readonly telemetry: TelemetryPort;
   readonly events: EventsPort;
@@ -42,10 +44,14 @@ export function connectResearch(host: ToolkitHost): ResearchServices {
       });
     },
   });
+  const analysis = new AnalysisPool(config, projects);
+  const privacy = new PrivacyStore(db, now);
+  const { leases } = host.kernel;
   return {
     projects,
-    analysis: new AnalysisPool(config, projects),
-    privacy: new PrivacyStore(db, now),
+    analysis,
+    privacy,
+    reading: new SourceReader({ ai: config.ai, projects, privacy, analysis, leases, log: host.log }),
     batches: new BatchStore(db, now),
     approvals: host.kernel.approvals,
     telemetry: host.kernel.telemetry,

@@ -1,5 +1,4 @@
 import { defineToolkit } from '../../contract/toolkit.ts';
-import { readSources } from './background.ts';
 import { connectResearch, type ResearchServices } from './services.ts';
 import { addSource } from './tools/add-source.ts';
 import { analyzeContentForCodes } from './tools/analyze-content-for-codes.ts';
@@ -99,9 +98,10 @@ export const toolkit = defineToolkit<ResearchServices>({
     setPseudonym,
   ],
   views,
-  jobs: (services, host) => [readSources(services, host.kernel.leases)],
+  jobs: ({ reading }) => [{ name: 'research: read sources', run: (signal) => reading.run(signal) }],
   connect: async (host) => connectResearch(host),
   async close(services) {
+    await services.reading.close();
     await services.analysis.close();
     services.projects.shutDown();
   },

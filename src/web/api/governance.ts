@@ -74,7 +74,9 @@ export function addGovernanceRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const principal = parsePrincipal(context.req.query('principal'));
     const policy = ports.policy();
     const now = ports.now();
-    const rows = ports.inventory.catalogue.map((subject) => {
+    const { catalogue, withheld } = ports.inventory;
+    const offered = catalogue.filter(({ name }) => !withheld.has(name));
+    const rows = offered.map((subject) => {
       const { action, rule, reason } = policy.decide({
         subject,
         args: {},

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { EmbeddingsModel } from '@energetic-ai/embeddings';
 
@@ -40,6 +41,9 @@ async function embed(texts: readonly string[]): Promise<Float32Array> {
   });
   return vectors;
 }
+
+// On Linux this is the priority of this thread alone; elsewhere it would be that of the whole process.
+if (process.platform === 'linux') setPriority(10);
 
 parentPort?.on('message', ({ id, texts }: EmbeddingRequest) => {
   embed(texts).then(

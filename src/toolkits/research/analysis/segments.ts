@@ -1,6 +1,7 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { indexText } from '../lib/source-text.ts';
 import type { SourceText } from '../project/types.ts';
-import { speakerTurns } from './speakers.ts';
+import { speakerTurns, type Turn } from './speakers.ts';
 
 /** Longer stretches without a full stop (raw speech recognition) are cut at a clause or a space. */
 const LONGEST = 320;
@@ -23,23 +24,44 @@ export function sentenceSegments(
   range = { start: 0, end: text.length },
   isKnownSpeaker?: (speaker: string) => boolean,
 ): Segment[] {
-  const from = text.toUnits(range.start);
-  const to = text.toUnits(range.end);
+  return [...eachSegment(text, range, isKnownSpeaker)];
+}
+
+/** How many segments are cut between two chances for other work; a few milliseconds. */
+const SLICE = 128;
+
+/** The same for ranges of a long text, without keeping other work waiting. */
+export async function segmentsAtEase(
+  text: SourceText,
+  ranges: readonly { readonly start: number; readonly end: number }[],
+  signal?: AbortSignal,
+): Promise<Segment[]> {
   const found: Segment[] = [];
-  for (const part of paragraphs(text, isKnownSpeaker)) {
-    const start = Math.max(part.start, from);
-    const end = Math.min(part.end, to);
-    if (end <= start) continue;
-    for (const [a, b] of splitSentences(text.value, start, end)) {
-      found.push({
-        start: text.fromUnits(a),
-        end: text.fromUnits(b),
-        text: text.value.slice(a, b),
-        ...(part.speaker === undefined ? {} : { speaker: part.speaker }),
-      });
+  for (const range of ranges) {
+    for (const segment of eachSegment(text, range)) {
+      found.push(segment);
+      if (found.length % SLICE === 0) await breathe(undefined, signal ? { signal } : undefined);
     }
   }
   return found;
+}
+
+function* eachSegment(
+  text: SourceText,
+  range: { readonly start: number; readonly end: number },
+  isKnownSpeaker?: (speaker: string) => boolean,
+): Generator<Segment> {
+  const within = { start: text.toUnits(range.start), end: text.toUnits(range.end) };
+  for (const { start, end, speaker } of paragraphs(text, within, isKnownSpeaker)) {
+    for (const [a, b] of splitSentences(text.value, start, end)) {
+      yield {
+        start: text.fromUnits(a),
+        end: text.fromUnits(b),
+        text: text.value.slice(a, b),
+        ...(speaker === undefined ? {} : { speaker }),
+      };
+    }
+  }
 }
 
 /** How much text around a range is enough to cut it as the whole text would be cut. */
@@ -73,15 +95,34 @@ interface Part {
 }
 
 /** Turns where the text has speakers, cut further at line breaks; UTF-16 indices. */
-function* paragraphs(text: SourceText, isKnown?: (speaker: string) => boolean): Generator<Part> {
+function* paragraphs(
+  text: SourceText,
+  within: Part,
+  isKnown?: (speaker: string) => boolean,
+): Generator<Part> {
+  const cut = function* (part: Part): Generator<Part> {
+    const start = Math.max(part.start, within.start);
+    const end = Math.min(part.end, within.end);
+    if (end > start) yield* lines(text.value, { ...part, start, end });
+  };
   let at = 0;
-  for (const turn of speakerTurns(text, isKnown)) {
+  for (const turn of isKnown ? speakerTurns(text, isKnown) : turnsOf(text)) {
     const start = text.toUnits(turn.start);
-    if (start > at) yield* lines(text.value, { start: at, end: start });
+    if (start >= within.end) break;
+    if (start > at) yield* cut({ start: at, end: start });
     at = text.toUnits(turn.end);
-    yield* lines(text.value, { start: text.toUnits(turn.textStart), end: at, speaker: turn.speaker });
+    yield* cut({ start: text.toUnits(turn.textStart), end: at, speaker: turn.speaker });
   }
-  if (at < text.value.length) yield* lines(text.value, { start: at, end: text.value.length });
+  if (at < text.value.length) yield* cut({ start: at, end: text.value.length });
+}
+
+/** Finding the speakers means reading the whole text; who asks for many ranges of it asks once. */
+const known = new WeakMap<SourceText, readonly Turn[]>();
+
+function turnsOf(text: SourceText): readonly Turn[] {
+  const turns = known.get(text) ?? speakerTurns(text);
+  known.set(text, turns);
+  return turns;
 }
 
 function* lines(value: string, part: Part): Generator<Part> {

@@ -4,12 +4,14 @@ import { type Cell, numberOf, type SqliteFile, textOf } from '../project/sqlite.
 import type { SourceText } from '../project/types.ts';
 import { openCacheFile } from './cache-file.ts';
 import { isEnglish } from './language.ts';
-import { sentenceSegments } from './segments.ts';
+import { segmentsAtEase } from './segments.ts';
 import type { EmbedOptions, Vectors } from './vectors.ts';
 
 const FORMAT = 1;
 /** Numbers of a unit vector rarely exceed a quarter; one step of a byte is then about a five-hundredth. */
 const SCALE = 508;
+/** Sentences looked up and packed between two chances for other work. */
+const PIECE = 256;
 
 export interface SemanticHit {
   readonly sourceId: number;
@@ -41,16 +43,15 @@ export class SemanticIndex {
   async prepare(sourceId: number, text: SourceText, options: EmbedOptions = {}): Promise<void> {
     const hash = hashOf(text.value);
     if (this.#holds(sourceId, hash) || !isEnglish([text.value.slice(0, 20_000)])) return;
-    const segments = sentenceSegments(text);
-    const made = await this.#vectors.of(
-      segments.map((segment) => segment.text),
-      options,
-    );
-    const width = made[0]?.length ?? 0;
-    const packed = new Int8Array(segments.length * width);
-    for (const [at, vector] of made.entries()) {
-      for (const [i, value] of vector.entries())
-        packed[at * width + i] = Math.max(-127, Math.min(127, Math.round(value * SCALE)));
+    const segments = await segmentsAtEase(text, [{ start: 0, end: text.length }], options.signal);
+    let packed = new Int8Array(0);
+    for (let from = 0; from < segments.length; from += PIECE) {
+      const piece = segments.slice(from, from + PIECE).map((segment) => segment.text);
+      for (const [i, vector] of (await this.#vectors.of(piece, options)).entries()) {
+        if (packed.length === 0) packed = new Int8Array(segments.length * vector.length);
+        pack(vector, packed, (from + i) * vector.length);
+      }
+      await breathe(undefined, options.signal ? { signal: options.signal } : undefined);
     }
     const spans = Int32Array.from(segments.flatMap(({ start, end }) => [start, end]));
     this.#db.run(
@@ -64,6 +65,11 @@ export class SemanticIndex {
         bytesOf(packed),
       ],
     );
+  }
+
+  /** What was read of a source that is no longer to be read. */
+  forget(sourceId: number): void {
+    this.#db.run(`DELETE FROM sentences_${FORMAT} WHERE source = ?`, sourceId);
   }
 
   /** Of the given sources, those that can be searched now; `bytes` tells a source that has changed since. */
@@ -115,6 +121,11 @@ export class SemanticIndex {
     );
     return row !== undefined && textOf(row.hash) === hash;
   }
+}
+
+function pack(vector: Float32Array, into: Int8Array, offset: number): void {
+  for (const [i, value] of vector.entries())
+    into[offset + i] = Math.max(-127, Math.min(127, Math.round(value * SCALE)));
 }
 
 const hashOf = (value: string): string => createHash('sha256').update(value).digest('hex').slice(0, 32);

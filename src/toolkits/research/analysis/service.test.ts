@@ -83,13 +83,6 @@ describe('the analysis of a project', () => {
     await expect(analysis.findSimilarContent('worried', 99)).rejects.toThrow(/no code with id 99/);
   });
 
-  it('reads the sources behind the first answer, so that a later one also searches by meaning', async () => {
-    await analysis.findSimilarContent('worried');
-    await expect
-      .poll(async () => (await analysis.findSimilarContent('nervous')).searchedByMeaning, { timeout: 20_000 })
-      .toBe(2);
-  });
-
   it('searches by meaning after the sources were prepared', async () => {
     await analysis.prepare([1, 2]);
     const { searchedByMeaning } = await analysis.findSimilarContent('nervous');

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { publicMemo } from '../lib/memo.ts';
 import { noCode, noSource, noText } from '../project/checks.ts';
 import type { ProjectReader, SourceText } from '../project/types.ts';
@@ -47,8 +46,10 @@ export interface Duplicates {
   readonly provenance: Provenance;
 }
 
-/** Bytes of text read unasked, some ten minutes of work for one core; `prepare` reads everything. */
-const READ_BEHIND = 1_000_000;
+export interface PrepareOptions extends UpdateOptions {
+  /** Asked before each source; what was read of one that may not be read is forgotten. */
+  readonly mayRead?: (sourceId: number) => Promise<boolean>;
+}
 
 /** Everything the tools ask of an open project: one object that owns the index files. */
 export class ProjectAnalysis {
@@ -57,8 +58,6 @@ export class ProjectAnalysis {
   readonly #cache: FileVectorCache | undefined;
   readonly #vectors: Vectors | undefined;
   readonly #semantic: SemanticIndex | undefined;
-  readonly #closing = new AbortController();
-  #behind: Promise<void> | undefined;
 
   constructor({ project, folder, embedder }: AnalysisOptions) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -78,7 +77,6 @@ export class ProjectAnalysis {
     const { view, limit, signal } = options;
     const project = view ?? this.#project;
     const code = codeId === undefined ? undefined : codeOf(project, codeId);
-    this.#readBehind();
     return findSimilarContent(project, this.#index, searchText, {
       ...(limit === undefined ? {} : { limit }),
       ...(signal ? { signal } : {}),
@@ -142,43 +140,24 @@ export class ProjectAnalysis {
     });
   }
 
-  /** Brings the index up to date and, with a sentence model, reads the given sources for searching by meaning. */
-  async prepare(sourceIds: readonly number[], options: UpdateOptions = {}): Promise<void> {
-    const { signal, progress, verify } = options;
+  /** Brings the index up to date and, with a sentence model, reads sources for searching by meaning, one after the other. */
+  async prepare(sourceIds: readonly number[], options: PrepareOptions = {}): Promise<void> {
+    const { signal, progress, verify, mayRead } = options;
     await this.#index.update({ ...(signal ? { signal } : {}), ...(verify ? { verify } : {}) });
     for (const [done, id] of sourceIds.entries()) {
-      const text = this.#project.text(id);
+      const allowed = (await mayRead?.(id)) ?? true;
+      signal?.throwIfAborted();
+      const text = allowed ? this.#project.text(id) : undefined;
       if (text) await this.#semantic?.prepare(id, text, signal ? { signal } : {});
+      else this.#semantic?.forget(id);
       progress?.(done + 1, sourceIds.length);
     }
   }
 
   close(): void {
-    this.#closing.abort();
     this.#index.close();
     this.#cache?.close();
     this.#semantic?.close();
-  }
-
-  /** Reads sources for searching by meaning behind the answers, so that the next one knows more; a few interviews' worth at most. */
-  #readBehind(): void {
-    const semantic = this.#semantic;
-    if (!semantic || this.#behind) return;
-    const { signal } = this.#closing;
-    const read = async () => {
-      await sleep(200, undefined, { signal, ref: false });
-      let room = READ_BEHIND;
-      const sources = this.#project.sources();
-      const ready = semantic.prepared(sources);
-      for (const { id, bytes } of sources) {
-        if (ready.has(id)) continue;
-        room -= bytes;
-        const text = room < 0 ? undefined : this.#project.text(id);
-        if (text) await semantic.prepare(id, text, { signal });
-      }
-    };
-    // Whatever goes wrong here, the answers stay what they are without it.
-    this.#behind = read().catch(() => {});
   }
 
   #reader(project: ProjectReader, options: CallOptions): Promise<CodeReader> {

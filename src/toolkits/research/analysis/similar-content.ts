@@ -34,8 +34,9 @@ export interface SimilarOptions {
 export interface SimilarContent {
   readonly matches: SimilarMatch[];
   readonly provenance: Provenance;
-  /** How many of the sources could be searched by meaning. */
+  /** How many of the sources could be searched by meaning, and how many by words only. */
   readonly searchedByMeaning: number;
+  readonly notSearchedByMeaning: number;
 }
 
 const CANDIDATES = 100;
@@ -68,7 +69,7 @@ export async function findSimilarContent(
       if (judged) keep({ ...place(hit.sourceId, names, segment), ...judged });
     }
   }
-  const { provenance, hits, searched } = await byMeaning(project, searchText, options);
+  const { provenance, hits, searched, unread } = await byMeaning(project, searchText, options);
   for (const hit of hits) {
     const text = project.text(hit.sourceId);
     if (!text || hit.end > text.length) continue;
@@ -85,7 +86,12 @@ export async function findSimilarContent(
   const matches = [...found.values()].sort(
     (a, b) => b.similarity - a.similarity || a.sourceId - b.sourceId || a.start - b.start,
   );
-  return { matches: matches.slice(0, limit), provenance, searchedByMeaning: searched };
+  return {
+    matches: matches.slice(0, limit),
+    provenance,
+    searchedByMeaning: searched,
+    notSearchedByMeaning: unread,
+  };
 }
 
 interface Query {
@@ -187,22 +193,30 @@ async function byMeaning(
   { semantic, sourceIds, signal, vectors }: SimilarOptions,
 ) {
   const allowed = sourceIds && new Set(sourceIds);
-  const ready = semantic?.prepared(project.sources().filter(({ id }) => allowed?.has(id) ?? true));
+  const texts = project.sources().filter(({ id, hasText }) => hasText && (allowed?.has(id) ?? true));
+  const ready = semantic?.prepared(texts) ?? new Set<number>();
   // Starting the model takes seconds; with nothing read yet its answer would be empty.
-  const usable = ready?.size ? vectors : undefined;
+  const usable = ready.size ? vectors : undefined;
   const made = await embedIfPossible(usable, [searchText], signal ? { signal } : {});
   const query = made.vectors?.[0];
-  if (!query || !semantic || !ready) {
-    const note = vectors && !usable ? 'No source has been read for searching by meaning yet.' : undefined;
-    return { provenance: { ...made.provenance, ...(note ? { note } : {}) }, hits: [], searched: 0 };
-  }
-  const hits = await semantic.search(query, ready, { limit: CANDIDATES, ...(signal ? { signal } : {}) });
+  const searched = query && semantic ? ready.size : 0;
+  const unread = texts.length - searched;
+  const notes = [made.provenance.note, vectors && unread > 0 ? unreadNote(unread, texts.length) : undefined];
+  const note = notes.filter(Boolean).join(' ');
+  const hits =
+    query && semantic
+      ? await semantic.search(query, ready, { limit: CANDIDATES, ...(signal ? { signal } : {}) })
+      : [];
   return {
-    provenance: made.provenance,
+    provenance: { ...made.provenance, ...(note ? { note } : {}) },
     hits: hits.filter(({ similarity }) => similarity >= NEAR),
-    searched: ready.size,
+    searched,
+    unread,
   };
 }
+
+const unreadNote = (unread: number, all: number): string =>
+  `${unread} of ${all} sources were searched by words only: they are not read for meaning yet, or not in English.`;
 
 /** 0.45 is a hint, 0.8 nearly the same sentence in other words. */
 const meaningScore = (cosine: number): number => Math.min(97, 40 + ((cosine - NEAR) / (0.8 - NEAR)) * 50);

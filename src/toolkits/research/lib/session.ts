@@ -21,6 +21,8 @@ interface Caller {
 
 export async function openSession({ services, principal }: Caller): Promise<Session> {
   const project = await services.projects.current();
+  // Agents call servers, which live on; a person's command is over in a moment.
+  if (principal.kind === 'agent') services.reading.begin();
   const rules = await services.privacy.rules(project.id);
   return { project, lens: lensFor(principal, project.store, rules) };
 }

@@ -35,6 +35,7 @@ export const findSimilarContent = defineResearchTool({
     method: z.string(),
     note: z.string().optional(),
     sources_searched_by_meaning: z.int(),
+    sources_not_searched_by_meaning: z.int(),
   }),
 
   async run({ search_text, code_id }, context) {
@@ -61,6 +62,7 @@ export const findSimilarContent = defineResearchTool({
       method: methodName(provenance),
       ...(provenance.note ? { note: provenance.note } : {}),
       sources_searched_by_meaning: found.searchedByMeaning,
+      sources_not_searched_by_meaning: found.notSearchedByMeaning,
     };
   },
 });

@@ -10,11 +10,13 @@ import { Duplicates } from './duplicates.tsx';
 import { type Category, type Code, type CodeTree, flatCodes } from './types.ts';
 
 interface Props {
+  /** Whether codes may be compared by machine. */
+  readonly analysis: boolean;
   onShow(source: number, start: number, end: number): void;
 }
 
 /** The code tree, one code in detail, and codes that may be the same. */
-export function Codes({ onShow }: Props) {
+export function Codes({ analysis, onShow }: Props) {
   const act = useAct();
   const tree = useView<CodeTree>('research', 'codes', {}, { topics: ['approvals'] });
   const [chosen, setChosen] = useState<number>();
@@ -61,7 +63,7 @@ export function Codes({ onShow }: Props) {
       </div>
       <div className="stack">
         {current && <CodeDetail key={current.id} code={current} onShow={onShow} onChanged={tree.refresh} />}
-        {codes.length > 1 && <Duplicates onMerged={tree.refresh} />}
+        {analysis && codes.length > 1 && <Duplicates onMerged={tree.refresh} />}
       </div>
     </div>
   );

@@ -90,7 +90,9 @@ export default function ResearchPage() {
       >
         {tab === 'read' && <Read parts={parts.slice(1)} go={(...to) => go('read', ...to)} />}
         {tab === 'suggestions' && <Suggestions onShow={(id, start, end) => go('read', id, start, end)} />}
-        {tab === 'codes' && <Codes onShow={(id, start, end) => go('read', id, start, end)} />}
+        {tab === 'codes' && (
+          <Codes analysis={data.ai !== 'off'} onShow={(id, start, end) => go('read', id, start, end)} />
+        )}
         {tab === 'numbers' && <Numbers />}
         {tab === 'history' && <History />}
       </Tabs>

@@ -5,6 +5,7 @@ export interface Project {
   readonly project_path: string;
   readonly format_version: string;
   readonly coder: string;
+  readonly ai: 'off' | 'local' | 'llm';
   readonly source_count: number;
   readonly code_count: number;
   readonly coding_count: number;
