@@ -6,7 +6,7 @@ import { openCacheFile } from './cache-file.ts';
 import { passages } from './passages.ts';
 import { stemsOf } from './words.ts';
 
-const FORMAT = 1;
+const FORMAT = 2;
 /** Passages written between two chances for other work; a few milliseconds. */
 const SLICE = 16;
 /** Ranking costs about two microseconds a passage. */
@@ -210,8 +210,33 @@ export class FileTextIndex implements PassageIndex {
     hash: string,
     signal?: AbortSignal,
   ): Promise<void> {
-    const run = randomUUID();
+    for (;;) {
+      if (this.#holds(source, hash)) return;
+      const run = randomUUID();
+      const written = await this.#passages(source.id, run, text, signal);
+      if (this.#settle(source, hash, run, written)) return;
+    }
+  }
+
+  /** Another process may have indexed it meanwhile. */
+  #holds({ id, bytes }: { id: number; bytes: number }, hash: string): boolean {
+    const row = this.#db.get('SELECT bytes, hash FROM indexed WHERE source = ?', id);
+    return row !== undefined && numberOf(row.bytes) === bytes && textOf(row.hash) === hash;
+  }
+
+  async #passages(
+    source: number,
+    run: string,
+    text: SourceText | undefined,
+    signal?: AbortSignal,
+  ): Promise<number> {
+    let written = 0;
     let slice: { start: number; end: number; stems: string[] }[] = [];
+    const write = () => {
+      this.#write(source, run, slice);
+      written += slice.length;
+      slice = [];
+    };
     for (const { start, end } of passages(text?.value ?? '')) {
       slice.push({
         start: text?.fromUnits(start) ?? 0,
@@ -219,22 +244,38 @@ export class FileTextIndex implements PassageIndex {
         stems: stemsOf(text?.value.slice(start, end) ?? ''),
       });
       if (slice.length < SLICE) continue;
-      this.#write(source.id, run, slice);
-      slice = [];
+      write();
       await breathe(undefined, signal ? { signal } : undefined);
     }
-    this.#write(source.id, run, slice);
-    // Only now the new passages count and the old ones go: a crash or a second process in between leaves a usable index.
+    write();
+    return written;
+  }
+
+  /**
+   * Only now the new passages count and all others of the source go: those of before, and those of a process that died or is not
+   * done yet. False when another process did that to ours.
+   */
+  #settle(source: { id: number; bytes: number }, hash: string, run: string, written: number): boolean {
+    let settled = true;
     this.#transaction(() => {
-      this.#db.run(
-        'INSERT OR REPLACE INTO indexed (source, bytes, hash, run) VALUES (?, ?, ?, ?)',
-        source.id,
-        source.bytes,
-        hash,
-        run,
-      );
-      this.#drop(source.id, run);
+      const mine = 'FROM passage WHERE source = ? AND run = ?';
+      const whole = numberOf(this.#db.get(`SELECT count(*) AS n ${mine}`, source.id, run)?.n) === written;
+      if (whole && !this.#holds(source, hash)) {
+        this.#db.run(
+          'INSERT OR REPLACE INTO indexed (source, bytes, hash, run) VALUES (?, ?, ?, ?)',
+          source.id,
+          source.bytes,
+          hash,
+          run,
+        );
+        this.#drop(source.id, run);
+        return;
+      }
+      settled = this.#holds(source, hash);
+      this.#db.run(`DELETE FROM words WHERE rowid IN (SELECT id ${mine})`, source.id, run);
+      this.#db.run(`DELETE ${mine}`, source.id, run);
     });
+    return settled;
   }
 
   #write(

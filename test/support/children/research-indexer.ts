@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { ProjectAnalysis } from '../../../src/toolkits/research/analysis/service.ts';
+import { openBench } from '../research.ts';
+
+/** Indexes and reads a project as a server would: `DIR PROJECT FOLDER`. Waits for a line, so that several can begin at once. */
+const [dir = '', path = '', folder = ''] = process.argv.slice(2);
+const project = (await openBench(dir)).open(path);
+process.stdout.write('ready\n');
+await once(process.stdin, 'data');
+
+const letters = (text: string) => {
+  const vector = new Float32Array(26);
+  for (const letter of text.toLowerCase()) {
+    const at = letter.charCodeAt(0) - 97;
+    if (at >= 0 && at < 26) vector[at] = (vector[at] ?? 0) + 1;
+  }
+  const size = Math.hypot(...vector) || 1;
+  return vector.map((value) => value / size);
+};
+const embedder = {
+  model: 'letters',
+  embed: async (texts: readonly string[]) => texts.map(letters),
+  close: async () => {},
+};
+const analysis = new ProjectAnalysis({ project, folder, embedder });
+await analysis.prepare(
+  project.sources().map(({ id }) => id),
+  { verify: true },
+);
+analysis.close();
+process.exit(0);
