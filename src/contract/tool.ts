@@ -38,6 +38,13 @@ export interface ToolContext<S> {
   call(tool: string, args: JsonObject, options?: { idempotencyKey?: string }): Promise<Outcome>;
 }
 
+/** The call that takes another back. `first` are calls of the same tool to make before it, each with these arguments. */
+export interface Rollback {
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly first?: readonly JsonObject[];
+}
+
 export interface ReconcileContext<S> {
   readonly services: S;
   /** The interrupted call; tools that leave a hidden marker at the far side use this id as the marker. */
@@ -86,11 +93,8 @@ export interface Tool<S = unknown> {
   bind?(args: JsonObject, services: S): Promise<JsonObject>;
   /** True when only a permit lets this call happen (`approval_id` names it). */
   readonly needsPermit?: boolean;
-  /** The arguments that fully undo a done call, for the undo button. */
-  rollback?(
-    args: JsonObject,
-    data: JsonValue,
-  ): { readonly tool: string; readonly args: JsonObject } | undefined;
+  /** What fully undoes a done call, for the undo button. */
+  rollback?(args: JsonObject, data: JsonValue, callId?: string): Rollback | undefined;
   /** A semantic check before policy, without effect; throws ToolFault. */
   check?(args: JsonObject, services: S): Promise<void> | void;
   /** What a dry run shows beyond the arguments; must not change anything. */
@@ -133,10 +137,7 @@ export interface ToolSpec<S, I extends z.ZodObject, O extends z.ZodType>
   replayScope?(args: z.output<I>): string | undefined;
   runOf?(args: z.output<I>): string | undefined;
   bind?(args: z.output<I>, services: S): Promise<JsonObject>;
-  rollback?(
-    args: z.output<I>,
-    data: z.output<O>,
-  ): { readonly tool: string; readonly args: JsonObject } | undefined;
+  rollback?(args: z.output<I>, data: z.output<O>, callId?: string): Rollback | undefined;
   check?(args: z.output<I>, services: S): Promise<void> | void;
   preview?(args: z.output<I>, context: ToolContext<S>): Promise<JsonValue>;
   run(args: z.output<I>, context: ToolContext<S>): Promise<z.input<O>>;

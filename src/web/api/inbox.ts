@@ -1,13 +1,14 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { ToolFault } from '../../contract/faults.ts';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { APPROVAL_STATES, type Approval, type Decided } from '../../contract/ports.ts';
 import { principalName } from '../../contract/principal.ts';
 import { outcomeData } from '../../kernel/evidence.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
 import { readJson, send } from './body.ts';
+import { runUndo, showUndo } from './undo.ts';
 
 const argsBody = z.object({ args: z.record(z.string(), z.unknown()) }).strict();
 const rejectBody = z
@@ -17,6 +18,7 @@ const seen = z.int().optional().describe('The version the person looked at; anot
 const idsBody = z
   .object({ ids: z.array(z.int()).min(1).max(500), versions: z.array(z.int()).optional() })
   .strict();
+const rejectManyBody = rejectBody.extend({ ids: z.array(z.int()).min(1).max(500) });
 const noteBody = z.object({ note: z.string().max(2000).optional(), version: seen }).strict();
 const SUMMARY_SHOWN = 300;
 
@@ -71,23 +73,26 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
         before: parse(edit.old_args),
         after: parse(edit.new_args),
       })),
-      undo: undoOf(approval, bound?.tool) ?? null,
+      undo: await showUndo(ports, approval),
     });
   });
 
   api.post('/inbox/approve', async (context) => {
     const { ids, versions } = await readJson(context, idsBody);
     const { person } = context.get('session');
-    const results: JsonObject[] = [];
-    for (const [index, id] of ids.entries()) {
-      try {
-        results.push(decided(await kernel.approvals.approve(id, person, { version: versions?.[index] })));
-      } catch (error) {
-        if (!(error instanceof ToolFault)) throw error;
-        results.push({ id, error: error.message, code: error.code });
-      }
-    }
-    return send({ results });
+    return send({
+      results: await each(ids, async (id, index) =>
+        decided(await kernel.approvals.approve(id, person, { version: versions?.[index] })),
+      ),
+    });
+  });
+
+  api.post('/inbox/reject', async (context) => {
+    const { ids, ...why } = await readJson(context, rejectManyBody);
+    const { person } = context.get('session');
+    return send({
+      results: await each(ids, async (id) => toJson(await kernel.approvals.reject(id, person, why))),
+    });
   });
 
   api.post('/inbox/:id/approve', async (context) => {
@@ -124,21 +129,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
 
   api.post('/inbox/:id/undo', async (context) => {
     const approval = await mustFind(ports, context.req.param('id'));
-    const undo = undoOf(approval, (await ports.inventory.resolve(approval.tool))?.tool);
-    if (!undo) throw new ToolFault('validation_error', 'This call cannot be undone.');
-    const bound = await ports.inventory.resolve(undo.tool);
-    if (!bound) throw new ToolFault('not_found', `The tool ${undo.tool} no longer exists.`);
-    const { person } = context.get('session');
-    const { outcome } = await kernel.invoke({
-      bound,
-      args: undo.args,
-      principal: person,
-      transport: 'web',
-      reason: `Undo approval ${approval.id}`,
-    });
-    // The person who undoes has just decided: what policy routed is approved in the same breath.
-    if (outcome.status !== 'routed') return send({ outcome: outcomeData(outcome) });
-    return send(decided(await kernel.approvals.approve(outcome.approvalId, person)));
+    return send(await runUndo(ports, approval, context.get('session').person));
   });
 
   api.post('/calls/:id/settle', async (context) => {
@@ -149,30 +140,29 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   });
 }
 
+/** One after the other; what is wrong with one is its own result. */
+async function each(
+  ids: readonly number[],
+  work: (id: number, index: number) => Promise<JsonObject>,
+): Promise<JsonObject[]> {
+  const results: JsonObject[] = [];
+  for (const [index, id] of ids.entries()) {
+    try {
+      results.push(await work(id, index));
+    } catch (error) {
+      if (!(error instanceof ToolFault)) throw error;
+      results.push({ id, error: error.message, code: error.code });
+    }
+  }
+  return results;
+}
+
 const parse = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
 async function mustFind({ kernel }: WebPorts, id: string): Promise<Approval> {
   const approval = await kernel.approvals.get(id);
   if (!approval) throw new ToolFault('not_found', `There is no approval ${id}.`);
   return approval;
-}
-
-function undoOf(
-  approval: Approval,
-  tool:
-    | { rollback?(args: JsonObject, data: JsonValue): { tool: string; args: JsonObject } | undefined }
-    | undefined,
-) {
-  const outcome = approval.outcome;
-  if (
-    approval.state !== 'done' ||
-    !tool?.rollback ||
-    typeof outcome !== 'object' ||
-    outcome === null ||
-    Array.isArray(outcome)
-  )
-    return undefined;
-  return tool.rollback(approval.args, outcome.data ?? null);
 }
 
 const decided = ({ approval, outcome }: Decided): JsonObject => ({

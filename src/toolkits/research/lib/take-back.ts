@@ -1,9 +1,14 @@
 import { ToolFault } from '../../../contract/faults.ts';
+import type { Rollback } from '../../../contract/tool.ts';
 import type { Change } from '../project/journal.ts';
 import type { OpenProject } from '../project/projects.ts';
 import type { ChangeBy } from '../project/types.ts';
 
 export const UNDO_TOOL = 'undo_change';
+
+/** How a tool that changes the project is undone: its call has one change in the journal. */
+export const undoOfCall = (_args: unknown, _data: unknown, callId?: string): Rollback | undefined =>
+  callId === undefined ? undefined : { tool: UNDO_TOOL, args: { call_id: callId } };
 
 /** Takes back the last change that still stands and is not itself an undo. */
 export async function undoLast({ store }: OpenProject, by: ChangeBy): Promise<Change> {

@@ -4,6 +4,7 @@ import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { memoToStore } from '../lib/memo-of-agent.ts';
 import { addedIds, reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { defineResearchTool } from '../services.ts';
 
 export const addSource = defineResearchTool({
@@ -35,6 +36,8 @@ export const addSource = defineResearchTool({
   check({ content }) {
     if (!content.trim()) throw new ToolFault('validation_error', 'content is empty; a source needs text.');
   },
+
+  rollback: undoOfCall,
 
   async run({ name, content, memo, origin }, context) {
     const session = await openSession(context);

@@ -5,6 +5,7 @@ import { id } from '../lib/ids.ts';
 import { memoToStore } from '../lib/memo-of-agent.ts';
 import { addedIds, reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { checkRange } from '../project/checks.ts';
 import { defineResearchTool } from '../services.ts';
 
@@ -37,6 +38,9 @@ export const applyCode = defineResearchTool({
 
   describeApproval: ({ code_id, source_id, start_pos, end_pos }) =>
     `Apply code ${code_id} to ${start_pos}–${end_pos} of source ${source_id}?`,
+
+  // A passage that was coded already was left as it is.
+  rollback: (args, data, callId) => (data.status === 'applied' ? undoOfCall(args, data, callId) : undefined),
 
   async run({ code_id, source_id, start_pos, end_pos, memo, text_hash }, context) {
     const session = await openSession(context);

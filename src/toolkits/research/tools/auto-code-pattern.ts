@@ -7,6 +7,7 @@ import { applyRanges, codedShape, type RangeOf, showCoded } from '../lib/auto-co
 import { id } from '../lib/ids.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession, type Session } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { noCode } from '../project/checks.ts';
 import type { Source, SourceText } from '../project/types.ts';
 import { defineResearchTool, type ResearchServices } from '../services.ts';
@@ -44,6 +45,8 @@ export const autoCodePattern = defineResearchTool({
     const session = await openSession(context);
     return showCoded(session, await find(args, session, context), undefined);
   },
+
+  rollback: (args, data, callId) => (data.applied_count > 0 ? undoOfCall(args, data, callId) : undefined),
 
   async run(args, context) {
     const session = await openSession(context);

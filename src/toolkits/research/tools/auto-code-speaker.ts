@@ -6,6 +6,7 @@ import { applyRanges, codedShape, showCoded } from '../lib/auto-code.ts';
 import { id } from '../lib/ids.ts';
 import { addedIds, reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession, type Session } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { noCode } from '../project/checks.ts';
 import type { ProjectWriter } from '../project/types.ts';
 import { defineResearchTool } from '../services.ts';
@@ -42,6 +43,8 @@ export const autoCodeSpeaker = defineResearchTool({
     const session = await openSession(context);
     return describe(session, findTurns(session, args), new Map(), undefined);
   },
+
+  rollback: (args, data, callId) => (data.applied_count > 0 ? undoOfCall(args, data, callId) : undefined),
 
   async run(args, context) {
     const session = await openSession(context);

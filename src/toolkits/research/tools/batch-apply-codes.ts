@@ -5,6 +5,7 @@ import { id } from '../lib/ids.ts';
 import { memoToStore } from '../lib/memo-of-agent.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { defineResearchTool } from '../services.ts';
 
 const operation = z.strictObject({
@@ -56,6 +57,11 @@ export const batchApplyCodes = defineResearchTool({
     if (operations.length === 0)
       throw new ToolFault('validation_error', 'operations is empty; give at least one.');
   },
+
+  rollback: (args, data, callId) =>
+    data.results.some(({ success, already_coded }) => success && !already_coded)
+      ? undoOfCall(args, data, callId)
+      : undefined,
 
   async run({ operations }, context) {
     const session = await openSession(context);

@@ -4,6 +4,7 @@ import { id } from '../lib/ids.ts';
 import { memoToStore } from '../lib/memo-of-agent.ts';
 import { addedIds, reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { nameTaken } from '../project/checks.ts';
 import { defineResearchTool } from '../services.ts';
 
@@ -31,6 +32,8 @@ export const createCode = defineResearchTool({
   }),
 
   describeApproval: ({ name, memo }) => `Create the code "${name}"${memo ? ` (${memo.slice(0, 200)})` : ''}?`,
+
+  rollback: undoOfCall,
 
   async run({ name, color, memo, category_id }, context) {
     const session = await openSession(context);

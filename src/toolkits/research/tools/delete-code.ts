@@ -4,6 +4,7 @@ import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { id } from '../lib/ids.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { noCode } from '../project/checks.ts';
 import { defineResearchTool } from '../services.ts';
 
@@ -28,6 +29,8 @@ export const deleteCode = defineResearchTool({
 
   describeApproval: ({ code_id, delete_segments }) =>
     `Delete code ${code_id}${delete_segments ? ' and everything coded with it' : ''}?`,
+
+  rollback: undoOfCall,
 
   async run({ code_id, delete_segments }, context) {
     const session = await openSession(context);

@@ -3,6 +3,7 @@ import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { id } from '../lib/ids.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { noCode } from '../project/checks.ts';
 import { defineResearchTool } from '../services.ts';
 
@@ -28,6 +29,8 @@ export const mergeCodes = defineResearchTool({
 
   describeApproval: ({ source_code_id, target_code_id }) =>
     `Merge code ${source_code_id} into code ${target_code_id} and delete code ${source_code_id}?`,
+
+  rollback: undoOfCall,
 
   async run({ source_code_id, target_code_id }, context) {
     const session = await openSession(context);

@@ -4,6 +4,7 @@ import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { id } from '../lib/ids.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { defineResearchTool } from '../services.ts';
 
 export const removeCoding = defineResearchTool({
@@ -19,6 +20,8 @@ export const removeCoding = defineResearchTool({
   output: z.object({ deleted: z.boolean(), segment_id: z.int(), code_id: z.int(), source_id: z.int() }),
 
   describeApproval: ({ segment_id }) => `Remove the coding of segment ${segment_id}?`,
+
+  rollback: undoOfCall,
 
   async run({ segment_id }, context) {
     const session = await openSession(context);

@@ -6,6 +6,7 @@ import { memoToStore } from '../lib/memo-of-agent.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
 import { codeShape, showCodes } from '../lib/shapes.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { personLens } from '../privacy/lens.ts';
 import { nameTaken, noCode } from '../project/checks.ts';
 import { defineResearchTool } from '../services.ts';
@@ -32,6 +33,8 @@ export const updateCode = defineResearchTool({
     `Change code ${code_id}: ${Object.entries(patch)
       .map(([field, value]) => `${field} to "${String(value).slice(0, 200)}"`)
       .join(', ')}?`,
+
+  rollback: undoOfCall,
 
   async run({ code_id, name, color, memo, category_id }, context) {
     const session = await openSession(context);

@@ -4,6 +4,7 @@ import { id } from '../lib/ids.ts';
 import { writeMetadata } from '../lib/metadata.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
+import { undoOfCall } from '../lib/take-back.ts';
 import { defineResearchTool } from '../services.ts';
 
 /** The change suggest_source_metadata waits for. Not listed: agents suggest, the researcher decides. */
@@ -32,6 +33,8 @@ export const updateSourceMetadata = defineResearchTool({
     ].flat();
     return `Set ${parts.join(', ')} for source ${source_id}?`;
   },
+
+  rollback: undoOfCall,
 
   async run({ source_id, ...metadata }, context) {
     const session = await openSession(context);

@@ -53,6 +53,7 @@ export const composeTweet = defineXTool({
     const what = content ?? `a ${content_type} about ${topic}, written by the language model`;
     return scheduled_for ? `Schedule for ${scheduled_for}: ${what}` : `Keep as a draft: ${what}`;
   },
+  rollback: (_args, { id }) => ({ tool: 'cancel_draft', args: { id } }),
   async check(args, services) {
     if ((args.content === undefined) === (args.topic === undefined)) {
       throw new ToolFault('validation_error', 'Give exactly one of content and topic.');

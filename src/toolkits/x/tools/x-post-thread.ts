@@ -35,7 +35,15 @@ export const xPostThread = defineXTool({
   describeApproval: ({ tweets }) =>
     `Post a thread of ${tweets.length}:\n${tweets.map((text, index) => `${index + 1}. ${text}`).join('\n')}`,
   risks: ({ tweets, media_ids }) => postRisks(tweets, media_ids?.flat().length),
-  rollback: (_args, { root_tweet_id }) => ({ tool: 'x_delete_tweet', args: { tweet_id: root_tweet_id } }),
+  rollback: (_args, { root_tweet_id, thread_tweet_ids }) => ({
+    tool: 'x_delete_tweet',
+    args: { tweet_id: root_tweet_id },
+    // From the end, so that what is left after a failure is still the beginning of a thread.
+    first: thread_tweet_ids
+      .filter((id) => id !== root_tweet_id)
+      .reverse()
+      .map((tweet_id) => ({ tweet_id })),
+  }),
   async check({ tweets, media_ids = [] }, { safety, growth, now }) {
     checkThreadMedia(tweets, media_ids);
     // A thread that is half out was admitted when it began; only its form is checked again.

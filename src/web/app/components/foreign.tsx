@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react';
+import { codeOf, UNSEEN } from '../lib/unseen-text.ts';
 
-/** Characters that change how text looks without being seen: direction marks, overrides, zero-width and tag characters. */
-const UNSEEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0001}-\u{e007f}]/gu;
 const SHOWN = 4000;
 
 function marked(text: string): ReactNode[] {
@@ -9,10 +8,9 @@ function marked(text: string): ReactNode[] {
   let from = 0;
   for (const match of text.matchAll(UNSEEN)) {
     if (match.index > from) parts.push(text.slice(from, match.index));
-    const code = `U+${match[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
     parts.push(
       <span key={match.index} className="unseen" title="An invisible character stands here">
-        {code}
+        {codeOf(match[0])}
       </span>,
     );
     from = match.index + match[0].length;

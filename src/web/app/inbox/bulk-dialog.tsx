@@ -1,9 +1,10 @@
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Foreign } from '../components/foreign.tsx';
 import { Notice } from '../components/notice.tsx';
 import { ApiError, post } from '../lib/api.ts';
+import { ReasonField } from './reject-dialog.tsx';
 import type { Brief } from './types.ts';
 
 /** So many per request that the person sees it move. */
@@ -16,21 +17,39 @@ interface Result {
   readonly result?: { readonly message?: string } | null;
 }
 
-/** Approves several items after showing what they are, and tells of each what came of it. */
-export function BulkDialog({ items, onClose }: { readonly items: readonly Brief[]; onClose(): void }) {
+export type Verdict = 'approve' | 'reject';
+const WORDS = {
+  approve: { act: 'Approve', doing: 'Approving', done: 'Approved', ends: ['done', 'approved'] },
+  reject: { act: 'Reject', doing: 'Rejecting', done: 'Rejected', ends: ['rejected'] },
+} as const;
+
+interface Props {
+  readonly items: readonly Brief[];
+  readonly verdict: Verdict;
+  onClose(): void;
+}
+
+/** Decides on several items after showing what they are, and tells of each what came of it. */
+export function BulkDialog({ items, verdict, onClose }: Props) {
   const [results, setResults] = useState<readonly Result[]>();
+  const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
+  const { act, doing, done, ends } = WORDS[verdict];
   const dangerous = items.filter(({ effect, risks }) => effect === 'destroy' || risks > 0).length;
 
-  const approve = async (): Promise<void> => {
+  const decide = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
     setBusy(true);
+    const why = reason.trim() ? { reason: reason.trim() } : {};
     const all: Result[] = [];
     try {
       for (let from = 0; from < items.length; from += AT_ONCE) {
         const part = items.slice(from, from + AT_ONCE);
-        const body = { ids: part.map(({ id }) => id), versions: part.map(({ version }) => version) };
-        all.push(...(await post<{ results: Result[] }>('/inbox/approve', body)).results);
+        const ids = part.map(({ id }) => id);
+        const body =
+          verdict === 'approve' ? { ids, versions: part.map(({ version }) => version) } : { ids, ...why };
+        all.push(...(await post<{ results: Result[] }>(`/inbox/${verdict}`, body)).results);
         setResults([...all]);
       }
     } catch (error) {
@@ -40,18 +59,11 @@ export function BulkDialog({ items, onClose }: { readonly items: readonly Brief[
     }
   };
 
-  const failed =
-    results?.filter(
-      ({ state, error }) => error !== undefined || (state !== 'done' && state !== 'approved'),
-    ) ?? [];
+  const succeeded = results?.filter(({ state }) => ends.some((end) => end === state)).length ?? 0;
   return (
     <Dialog
       wide
-      title={
-        results
-          ? `Approved ${results.length - failed.length} of ${items.length}`
-          : `Approve ${items.length} items?`
-      }
+      title={results ? `${done} ${succeeded} of ${items.length}` : `${act} ${items.length} items?`}
       onClose={onClose}
       footer={
         results && !busy ? (
@@ -63,19 +75,27 @@ export function BulkDialog({ items, onClose }: { readonly items: readonly Brief[
             <Button onClick={onClose} disabled={busy}>
               Cancel
             </Button>
-            <Button tone="primary" onClick={() => void approve()} disabled={busy}>
-              {busy ? `Approving… ${results?.length ?? 0} of ${items.length}` : `Approve ${items.length}`}
+            <Button
+              tone={verdict === 'approve' ? 'primary' : 'danger'}
+              type="submit"
+              form="bulk-form"
+              disabled={busy}
+            >
+              {busy ? `${doing}… ${results?.length ?? 0} of ${items.length}` : `${act} ${items.length}`}
             </Button>
           </>
         )
       }
     >
       {problem ? <Notice tone="bad">{problem}</Notice> : null}
-      {dangerous > 0 && !results ? (
+      {verdict === 'approve' && dangerous > 0 && !results ? (
         <Notice tone="warn">
           {dangerous} of these {dangerous === 1 ? 'has' : 'have'} a risk note or destroy something.
         </Notice>
       ) : null}
+      <form id="bulk-form" className="stack" onSubmit={(event) => void decide(event)}>
+        {verdict === 'reject' && !results ? <ReasonField value={reason} onChange={setReason} /> : null}
+      </form>
       <ul className="bulk-list">
         {items.map((item) => {
           const result = results?.find(({ id }) => id === item.id);
@@ -83,7 +103,10 @@ export function BulkDialog({ items, onClose }: { readonly items: readonly Brief[
             <li key={item.id}>
               <Foreign text={item.summary} />
               {result ? (
-                <span className="muted"> · {result.error ?? result.result?.message ?? result.state}</span>
+                <span className="muted">
+                  {' '}
+                  · <Foreign text={result.error ?? result.result?.message ?? result.state ?? ''} />
+                </span>
               ) : null}
             </li>
           );

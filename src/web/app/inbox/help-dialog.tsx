@@ -4,7 +4,7 @@ const KEYS = [
   ['j', 'Next item'],
   ['k', 'Previous item'],
   ['a', 'Approve the open item, or all selected ones'],
-  ['r', 'Reject, with a reason'],
+  ['r', 'Reject the open item, or all selected ones, with a reason'],
   ['e', 'Edit, then approve'],
   ['u', 'Undo what was just approved, where that is possible'],
   ['x', 'Select the open item'],

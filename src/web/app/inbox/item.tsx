@@ -7,7 +7,7 @@ import { ErrorNotice, Notice } from '../components/notice.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
 import { useToast } from '../components/toast.tsx';
 import { ApiError, post, useQuery } from '../lib/api.ts';
-import { isRecord, textAt } from '../lib/json.ts';
+import { type Json, textAt } from '../lib/json.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { Facts } from './facts.tsx';
 import { Outcome } from './outcome.tsx';
@@ -22,6 +22,13 @@ export interface ItemKeys {
   reject?(): void;
   edit?(): void;
   undo?(): void;
+}
+
+interface Undone {
+  readonly undone: boolean;
+  readonly done: number;
+  readonly of: number;
+  readonly outcome?: Json;
 }
 
 interface Props {
@@ -60,21 +67,15 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
     });
   const undo = (): Promise<void> =>
     act('undo', async () => {
-      const reply = await post<Record<string, unknown>>(`/inbox/${id}/undo`);
-      const result = isRecord(reply.result) ? reply.result : reply.outcome;
-      const done = textAt(result, 'status') === 'ok';
-      say(
-        done
-          ? 'Undone.'
-          : `Not undone: ${textAt(result, 'message') ?? textAt(result, 'status') ?? 'unknown'}`,
-        {
-          tone: done ? 'good' : 'bad',
-        },
-      );
+      const { undone, done, of, outcome } = await post<Undone>(`/inbox/${id}/undo`);
+      if (undone) return say('Undone.', { tone: 'good' });
+      const why = textAt(outcome, 'message') ?? textAt(outcome, 'status') ?? 'unknown';
+      const far = of > 1 ? ` (${done} of ${of} calls were made)` : '';
+      say(`Not undone${far}: ${why}`, { tone: 'bad' });
     });
 
   const pending = item?.state === 'pending';
-  const canUndo = item?.undo ? true : undefined;
+  const canUndo = item?.undo && !item.undo.undone;
   useEffect(() => {
     keys.current = {
       ...(pending
@@ -159,8 +160,12 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
       ) : canUndo ? (
         <div className="item-actions">
           <Button shortcut="u" disabled={busy !== undefined} onClick={() => void undo()}>
-            {busy === 'undo' ? 'Undoing…' : `Undo (${item.undo?.tool})`}
+            {busy === 'undo' ? 'Undoing…' : 'Undo'}
           </Button>
+          <span className="muted small">
+            {item.undo?.title}
+            {item.undo && item.undo.calls > 1 ? `, ${item.undo.calls} times` : ''}
+          </span>
         </div>
       ) : null}
       {dialog === 'reject' ? <RejectDialog id={id} onClose={close} onDone={decided} /> : null}

@@ -22,7 +22,7 @@ const HEADS: Readonly<Record<string, readonly [Tone, string]>> = {
 export function Outcome({ item }: { readonly item: Item }) {
   const head = HEADS[item.state];
   if (!head) return null;
-  const [tone, text] = head;
+  const [tone, text] = item.undo?.undone ? (['info', 'Done, and undone since'] as const) : head;
   const message = textAt(item.outcome, 'message');
   const data = isRecord(item.outcome) ? item.outcome.data : undefined;
   return (

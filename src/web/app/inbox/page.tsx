@@ -5,7 +5,7 @@ import { Empty } from '../components/empty.tsx';
 import { ErrorNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { useKeys } from '../lib/keys.ts';
-import { BulkDialog } from './bulk-dialog.tsx';
+import { BulkDialog, type Verdict } from './bulk-dialog.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { ItemDetail, type ItemKeys } from './item.tsx';
 import { InboxList } from './list.tsx';
@@ -23,7 +23,7 @@ export function InboxPage() {
   const { item } = useParams<{ item?: string }>();
   const current = item && /^\d+$/.test(item) ? Number(item) : undefined;
   const [selected, setSelected] = useState<ReadonlyMap<number, Brief>>(new Map());
-  const [dialog, setDialog] = useState<'bulk' | 'help'>();
+  const [dialog, setDialog] = useState<Verdict | 'help'>();
   const itemKeys = useRef<ItemKeys>({});
   // Where the open item stood: once decided it is gone from the list, and `j` goes on from there.
   const place = useRef(0);
@@ -47,8 +47,8 @@ export function InboxPage() {
   useKeys({
     j: () => open(current === undefined ? 0 : at >= 0 ? at + 1 : place.current),
     k: () => open(at >= 0 ? at - 1 : place.current - 1),
-    a: () => (selected.size > 0 ? setDialog('bulk') : itemKeys.current.approve?.()),
-    r: () => itemKeys.current.reject?.(),
+    a: () => (selected.size > 0 ? setDialog('approve') : itemKeys.current.approve?.()),
+    r: () => (selected.size > 0 ? setDialog('reject') : itemKeys.current.reject?.()),
     e: () => itemKeys.current.edit?.(),
     u: () => itemKeys.current.undo?.(),
     x: () => openRow && shelf === 'waiting' && toggle(openRow),
@@ -59,9 +59,14 @@ export function InboxPage() {
   const actions = (
     <>
       {selected.size > 0 ? (
-        <Button tone="primary" onClick={() => setDialog('bulk')}>
-          Approve {selected.size} selected
-        </Button>
+        <>
+          <Button small tone="primary" onClick={() => setDialog('approve')}>
+            Approve {selected.size} selected
+          </Button>
+          <Button small tone="danger" onClick={() => setDialog('reject')}>
+            Reject {selected.size} selected
+          </Button>
+        </>
       ) : null}
       <Button small onClick={() => setShelf(shelf === 'waiting' ? 'decided' : 'waiting')}>
         {shelf === 'waiting' ? 'Show decided' : 'Show waiting'}
@@ -123,8 +128,9 @@ export function InboxPage() {
         </div>
       )}
       {dialog === 'help' ? <HelpDialog onClose={() => setDialog(undefined)} /> : null}
-      {dialog === 'bulk' ? (
+      {dialog === 'approve' || dialog === 'reject' ? (
         <BulkDialog
+          verdict={dialog}
           items={[...selected.values()]}
           onClose={() => {
             setDialog(undefined);

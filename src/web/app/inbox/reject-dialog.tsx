@@ -38,17 +38,27 @@ export function RejectDialog({ id, onClose, onDone }: Props) {
     >
       <form id="reject-form" className="stack" onSubmit={(event) => void reject(event)}>
         {problem ? <Notice tone="bad">{problem}</Notice> : null}
-        <Field label="Reason" hint="The agent is told. Leave it empty if there is nothing to say.">
-          {(attributes) => (
-            <input
-              {...attributes}
-              maxLength={2000}
-              value={reason}
-              onChange={(event) => setReason(event.target.value)}
-            />
-          )}
-        </Field>
+        <ReasonField value={reason} onChange={setReason} />
       </form>
     </Dialog>
   );
 }
+
+export const ReasonField = ({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  onChange(text: string): void;
+}) => (
+  <Field label="Reason" hint="The agent is told. Leave it empty if there is nothing to say.">
+    {(attributes) => (
+      <input
+        {...attributes}
+        maxLength={2000}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )}
+  </Field>
+);

@@ -43,7 +43,13 @@ export interface Item extends Omit<Brief, 'risks'> {
   readonly tool_summary: string;
   readonly input_schema: JsonRecord;
   readonly edits: readonly Edit[];
-  readonly undo: { readonly tool: string; readonly args: JsonRecord } | null;
+  readonly undo: {
+    readonly tool: string;
+    readonly title: string;
+    /** In how many calls. */
+    readonly calls: number;
+    readonly undone: boolean;
+  } | null;
 }
 
 /** A change that was interrupted: nobody knows yet whether it happened. */

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { Diff, Hunk, parseDiff } from 'react-diff-view';
 import 'react-diff-view/style/index.css';
 import { Foreign } from '../../components/foreign.tsx';
+import { showUnseen } from '../../lib/unseen-text.ts';
 import type { ChangedFile } from './kinds.ts';
 
 /** Comparing larger texts line by line would hold up the page. */
@@ -27,7 +28,8 @@ function FileDiff({ file }: { readonly file: ChangedFile }) {
     // Names with spaces or quotes would need git's own quoting; the heading above shows the real one.
     const patch = createTwoFilesPatch('file', 'file', before ?? '', after, '', '', { context: 3 });
     const body = patch.slice(patch.indexOf('---'));
-    return parseDiff(`diff --git a/file b/file\n${body}`)[0];
+    // Written out only now: a change of nothing but an unseen character is a change all the same.
+    return parseDiff(`diff --git a/file b/file\n${showUnseen(body)}`)[0];
   }, [before, after, tooLong]);
   return (
     <section className="diff-file" aria-label={`Change of ${path}`}>

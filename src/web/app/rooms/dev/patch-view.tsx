@@ -2,8 +2,8 @@ import { useMemo } from 'react';
 import { Diff, Hunk, parseDiff } from 'react-diff-view';
 import 'react-diff-view/style/index.css';
 import { Foreign } from '../../components/foreign.tsx';
+import { showUnseen } from '../../lib/unseen-text.ts';
 import type { PullFile } from './types.ts';
-import { showUnseen } from './unseen-text.ts';
 
 interface Props {
   readonly diff: string;

@@ -1,0 +1,89 @@
+import { ToolFault } from '../../contract/faults.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { Outcome } from '../../contract/outcome.ts';
+import type { Approval } from '../../contract/ports.ts';
+import type { Principal } from '../../contract/principal.ts';
+import type { BoundTool } from '../../kernel/call.ts';
+import { outcomeData } from '../../kernel/evidence.ts';
+import { digest } from '../../lib/digest.ts';
+import type { WebPorts } from '../ports.ts';
+
+interface Undo {
+  readonly bound: BoundTool;
+  /** The calls that are still to be made, in order. */
+  readonly left: readonly JsonObject[];
+  readonly of: number;
+}
+
+/** What would take a done call back; undefined where its tool has nothing of the kind. */
+async function undoOf(ports: WebPorts, approval: Approval): Promise<Undo | undefined> {
+  const { outcome, state } = approval;
+  if (state !== 'done' || typeof outcome !== 'object' || outcome === null || Array.isArray(outcome))
+    return undefined;
+  const { tool } = (await ports.inventory.resolve(approval.tool)) ?? {};
+  const rollback = tool?.rollback?.(approval.args, outcome.data ?? null, approval.callId);
+  const bound = rollback && (await ports.inventory.resolve(rollback.tool));
+  if (!bound) return undefined;
+  const calls = [...(rollback.first ?? []), rollback.args];
+  const made = await madeSince(ports, bound, approval.createdAt);
+  return { bound, of: calls.length, left: calls.filter((args) => !made.has(digestOf(bound, args))) };
+}
+
+/** The digests of that tool's calls that came off: whoever made them, what they took back is taken back. */
+async function madeSince(
+  { database, kernel }: WebPorts,
+  { tool }: BoundTool,
+  from: Date,
+): Promise<ReadonlySet<string>> {
+  await kernel.flush();
+  const rows = await database.db
+    .selectFrom('calls')
+    .select('digest')
+    .where('started_at', '>=', from.toISOString())
+    .where('tool', '=', tool.name)
+    .where('status', '=', 'ok')
+    .execute();
+  return new Set(rows.map((row) => row.digest));
+}
+
+/** As the pipeline makes it: over the arguments with their defaults. */
+function digestOf({ tool }: BoundTool, args: JsonObject): string {
+  const parsed = tool.input.parse(args);
+  return digest(tool.name, parsed.ok ? parsed.value : args);
+}
+
+/** For the page: which tool undoes it, in how many calls, and whether that happened already. */
+export async function showUndo(ports: WebPorts, approval: Approval): Promise<JsonObject | null> {
+  const undo = await undoOf(ports, approval);
+  if (!undo) return null;
+  const { bound, left, of } = undo;
+  return { tool: bound.tool.name, title: bound.tool.title, calls: of, undone: left.length === 0 };
+}
+
+/** Makes the calls that take it back, as the person, and stops at the first that does not come off. */
+export async function runUndo(ports: WebPorts, approval: Approval, person: Principal): Promise<JsonObject> {
+  const undo = await undoOf(ports, approval);
+  if (!undo) throw new ToolFault('validation_error', 'This call cannot be undone.');
+  const { bound, left, of } = undo;
+  if (left.length === 0) throw new ToolFault('approval_state', 'This was undone already.');
+  for (const [index, args] of left.entries()) {
+    const outcome = await decidedCall(ports, bound, args, approval, person);
+    if (outcome.status !== 'ok')
+      return { undone: false, done: of - left.length + index, of, outcome: outcomeData(outcome) };
+  }
+  return { undone: true, done: of, of };
+}
+
+async function decidedCall(
+  { kernel }: WebPorts,
+  bound: BoundTool,
+  args: JsonObject,
+  approval: Approval,
+  person: Principal,
+): Promise<Outcome> {
+  const reason = `Undo approval ${approval.id}`;
+  const { outcome } = await kernel.invoke({ bound, args, principal: person, transport: 'web', reason });
+  if (outcome.status !== 'routed') return outcome;
+  // The person who undoes has just decided: what policy routed is approved in the same breath.
+  return (await kernel.approvals.approve(outcome.approvalId, person)).outcome ?? outcome;
+}
