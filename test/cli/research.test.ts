@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openApp } from '../../src/app.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
@@ -70,6 +71,32 @@ describe('projects and documents', () => {
     await research('close');
     expect((await research('status')).out).toContain(`Opened before:\n  ${at('study.qda')}`);
     expect((await research('open', at('study.qda'))).out).toContain('Opened study');
+  });
+
+  it('knows what ~ means where no shell has been', async () => {
+    const home = homedir();
+    const inHome = (path: string) => `~/${relative(home, path)}`;
+    await research('create', inHome(at('quoted')));
+    expect(existsSync(at('quoted.qda/data.qda'))).toBe(true);
+    expect((await research('import', inHome(at('anna.txt')))).out).toContain('Imported 1 source.');
+    expect((await research('export', inHome(at('codes.csv')))).code).toBe(0);
+    expect(existsSync(at('codes.csv'))).toBe(true);
+    await callAs(person, 'close_project', {});
+    await callAs(person, 'open_project', { path: inHome(at('quoted.qda')) });
+    await callAs(person, 'import_files', { paths: [inHome(at('notes.md'))] });
+    expect(await terminal.json('research', 'status')).toMatchObject({
+      project_path: at('quoted.qda'),
+      source_count: 2,
+    });
+  });
+
+  it('opens the project the configuration names with ~', async () => {
+    await research('create', at('study'));
+    rmSync(at('countersign.db'), { force: true });
+    terminal.configure(
+      `[research]\nproject = ${JSON.stringify(`~/${relative(homedir(), at('study.qda'))}`)}\n`,
+    );
+    expect(await terminal.json('research', 'status')).toMatchObject({ project_path: at('study.qda') });
   });
 
   it('says what a survey brought besides sources', async () => {

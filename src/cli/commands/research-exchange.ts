@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { extname, resolve } from 'node:path';
+import { extname } from 'node:path';
 import type { App } from '../../app.ts';
 import { principalName } from '../../contract/principal.ts';
+import { homePath } from '../../lib/home-path.ts';
 import type { ExchangeNote } from '../../toolkits/research/exchange/report.ts';
 import type { ResearchServices } from '../../toolkits/research/services.ts';
 import { type ActOptions, act, look, tellAct } from '../act.ts';
@@ -23,17 +24,18 @@ const IMPORTED = ['.txt', '.md', '.docx', '.pdf', '.srt', '.vtt', '.csv', '.qdpx
 /** Documents, a REFI-QDA project or a codebook, as one change that can be undone. */
 export function importFiles(
   global: GlobalOptions,
-  files: readonly string[],
+  given: readonly string[],
   options: ActOptions,
 ): Promise<void> {
   return withApp(global, async (app) => {
+    const files = given.map(homePath);
     for (const file of files) {
       if (!IMPORTED.includes(extname(file).toLowerCase()))
         throw new CliError(`${file} cannot be imported; known are ${IMPORTED.join(', ')}.`, 2);
       if (!existsSync(file)) throw new CliError(`There is no file ${file}.`);
     }
     const before = await casesOf(app);
-    const acted = await act(app, 'import_files', { paths: files.map((file) => resolve(file)) }, options);
+    const acted = await act(app, 'import_files', { paths: files }, options);
     const cases = acted.outcome.status === 'ok' ? (await casesOf(app)) - before : 0;
     tellAct<Imported>(global, acted, (data) =>
       [
@@ -87,7 +89,7 @@ export function exportProject(
     const { services } = await app.inventory.load('research');
     const { projects } = (await services()) as ResearchServices;
     const project = await projects.current();
-    const path = resolve(
+    const path = homePath(
       file ?? `${project.store.info().name.replace(/\.qda$/, '')}${suffix(format, options)}`,
     );
     if (existsSync(path) && !options.force)

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { homePath } from '../../lib/home-path.ts';
 import { type ActOptions, act, look, tellAct } from '../act.ts';
 import { type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
@@ -18,7 +18,7 @@ export function createProject(
 ): Promise<void> {
   return withApp(global, async (app) => {
     const { memo, coder } = options;
-    const args = { path: resolve(path), ...(memo ? { memo } : {}), ...(coder ? { coder } : {}) };
+    const args = { path: homePath(path), ...(memo ? { memo } : {}), ...(coder ? { coder } : {}) };
     tellAct<Opened>(
       global,
       await act(app, 'create_project', args, options),
@@ -32,7 +32,7 @@ export function openProject(global: GlobalOptions, path: string, options: ActOpt
   return withApp(global, async (app) => {
     tellAct<Opened>(
       global,
-      await act(app, 'open_project', { path: resolve(path) }, options),
+      await act(app, 'open_project', { path: homePath(path) }, options),
       (opened) =>
         `Opened ${opened.project_name} (format ${opened.format_version}). Agents on this store work on it from now on.`,
     );

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { homePath } from '../../lib/home-path.ts';
 import { VERSION } from '../../lib/version.ts';
 import type { AuditTrail } from '../../toolkits/research/audit/trail.ts';
 import { look } from '../act.ts';
@@ -22,7 +23,7 @@ export function auditTrail(
       ? `${JSON.stringify(trail, null, 2)}\n`
       : renderAuditTrail(trail, `Countersign ${VERSION}`);
     if (file === undefined) return print(plainText(text).trimEnd());
-    const path = resolve(file);
+    const path = homePath(file);
     if (existsSync(path) && !options.force)
       throw new CliError(`${path} is there already; --force replaces it, or name another file.`);
     await writeFile(path, text);
@@ -32,7 +33,7 @@ export function auditTrail(
 
 /** The entry by which an agent's client finds the server; other entries stay. */
 export async function mcpJson(global: GlobalOptions, place: string | undefined): Promise<void> {
-  const path = resolve(place ?? '.');
+  const path = homePath(place ?? '.');
   const isFolder = existsSync(path) && statSync(path).isDirectory();
   if (!isFolder && basename(path) !== '.mcp.json')
     throw new CliError(`${path} is neither a folder nor a file named .mcp.json.`, 2);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ToolFault } from '../../../contract/faults.ts';
+import { homePath } from '../../../lib/home-path.ts';
 import { qualcoderDate } from '../lib/dates.ts';
 import { PROJECT_FOLDERS } from './files.ts';
 import { SqliteFile } from './sqlite.ts';
@@ -113,7 +114,7 @@ export function createProject(
   path: string,
   options: { readonly now: Date; readonly coder: string; readonly memo?: string },
 ): string {
-  const folder = resolve(path.endsWith('.qda') ? path : `${path}.qda`);
+  const folder = homePath(path.endsWith('.qda') ? path : `${path}.qda`);
   if (existsSync(folder))
     throw new ToolFault('conflict', `${folder} exists already; choose another name or open it.`);
   // Built under another name and renamed last, so that a project never exists half-made.

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolFault } from '../../../contract/faults.ts';
 import type { Log } from '../../../contract/ports.ts';
+import { homePath } from '../../../lib/home-path.ts';
 import { qualcoderDate } from '../lib/dates.ts';
 import { backupIfDue } from './backup.ts';
 import type { Change, ChangeJournal } from './journal.ts';
@@ -198,7 +199,7 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
 
 /** Accepts the folder or the data.qda inside it; says what is wrong with anything else. */
 export function resolveProject(path: string): string {
-  const full = resolve(path);
+  const full = homePath(path);
   const folder = basename(full) === DATA_FILE ? dirname(full) : full;
   if (!existsSync(folder)) throw new ToolFault('no_project', `There is no project at ${folder}.`);
   if (!statSync(folder).isDirectory()) {

@@ -3,6 +3,7 @@ import { basename, extname, isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import type { ToolContext } from '../../../contract/tool.ts';
+import { homePath } from '../../../lib/home-path.ts';
 import type { ExchangeNote } from '../exchange/report.ts';
 import { requirePerson } from '../lib/person.ts';
 import { addedIds, reconcile } from '../lib/reconcile.ts';
@@ -30,7 +31,7 @@ export const importFiles = defineResearchTool({
   faults: ['no_project', 'file_read_error', 'validation_error', 'conflict', 'busy'],
   deadlineMs: 1_800_000,
   input: z.object({
-    paths: z.array(z.string()).min(1).describe('Absolute paths; a .qdpx or .qdc comes alone.'),
+    paths: z.array(z.string()).min(1).describe('Absolute paths, or ~/…; a .qdpx or .qdc comes alone.'),
   }),
   output: z.object({
     sources: z.array(z.object({ id: z.int(), name: z.string() })),
@@ -72,13 +73,14 @@ export const importFiles = defineResearchTool({
 async function importAll(
   store: ProjectStore,
   by: ChangeBy,
-  paths: readonly string[],
+  given: readonly string[],
   { signal, progress }: ToolContext<ResearchServices>,
 ): Promise<readonly ExchangeNote[]> {
-  const relative = paths.find((path) => !isAbsolute(path));
+  const relative = given.find((path) => !isAbsolute(path) && !path.startsWith('~'));
   if (relative !== undefined) {
     throw new ToolFault('validation_error', `"${relative}" is not an absolute path.`);
   }
+  const paths = given.map(homePath);
   const working = {
     signal,
     progress: (message: string, done: number, total: number) => progress(message, done, total),
