@@ -1,5 +1,6 @@
 // Bundles the command line and the web app into dist/ (or the folder given as argument). Our own code and small libraries are bundled, because loading hundreds of small
 // files is most of a cold start; what is native, large or loaded on demand stays a package.
+import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -24,6 +25,15 @@ const bundled = new Set([
   'zod',
 ]);
 
+/** Our messages are English; the other forty languages of zod's own would be half of what it costs to load. */
+const englishOnly = {
+  name: 'english-only',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    })),
+};
+
 rmSync(out, { recursive: true, force: true });
 await build({
   entryPoints: {
@@ -45,8 +55,15 @@ await build({
   banner: {
     js: "#!/usr/bin/env node\nimport { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
   },
+  // Less text to read at every start; names stay, so that a stack trace in the log can be understood.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  plugins: [englishOnly],
   legalComments: 'linked',
   logLevel: 'warning',
 });
 chmodSync(resolve(out, 'main.js'), 0o755);
+execFileSync(process.execPath, ['scripts/run.mjs', 'scripts/listings.ts', resolve(out, 'listings.json')], {
+  stdio: 'inherit',
+});
 await buildPages({ configFile: 'vite.config.ts', logLevel: 'warn', build: { outDir: resolve(out, 'web') } });

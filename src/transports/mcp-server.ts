@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../contract/principal.ts';
 import type { Exposure } from '../registry/exposure.ts';
+import { builtListings } from '../render/built-listings.ts';
 import { type McpListing, toMcpListing } from '../render/mcp.ts';
 import { type Caller, callTool, identify, type QuestionState, TOKEN_KEY } from './call-tool.ts';
 import type { Peer, Served, ServedResource } from './served.ts';
@@ -26,7 +27,10 @@ const listings = new WeakMap<Exposure, McpListing[]>();
 export function listingOf(exposure: Exposure): McpListing[] {
   const known = listings.get(exposure);
   if (known) return known;
-  const made = exposure.listed.map(({ tool, toolkit }) => toMcpListing(tool, toolkit.dialect));
+  const built = builtListings();
+  const made = exposure.listed.map(
+    ({ tool, toolkit }) => built.get(tool.name) ?? toMcpListing(tool, toolkit.dialect),
+  );
   listings.set(exposure, made);
   return made;
 }

@@ -3,11 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { toMcpListing } from '../../src/render/mcp.ts';
+import { toolkitEntries } from '../../src/toolkits/index.generated.ts';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   dependencies: Record<string, string>;
   bin: Record<string, string>;
 };
+
+const DIST = process.env.TEST_DIST ?? 'dist';
 
 const packageOf = (specifier: string): string =>
   specifier
@@ -18,16 +22,16 @@ const packageOf = (specifier: string): string =>
 describe('the package', () => {
   it('imports nothing at run time but Node and its own dependencies', () => {
     const builtin = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]));
-    const files = (readdirSync('dist', { recursive: true }) as string[]).filter(
+    const files = (readdirSync(DIST, { recursive: true }) as string[]).filter(
       (path) => path.endsWith('.js') && !path.startsWith('web'),
     );
     expect(files).toContain('main.js');
     expect(files).toContain('embedding-worker.js');
     const foreign = new Set<string>();
     for (const file of files) {
-      const text = readFileSync(join('dist', file), 'utf8');
+      const text = readFileSync(join(DIST, file), 'utf8');
       for (const [, specifier = ''] of text.matchAll(
-        /^(?:import|export)\b[^'"\n]*from\s*["']([^"'.][^"']*)["']/gm,
+        /(?:^|;)\s*(?:import|export)\b[^'";\n]*?(?:from)?\s*["']([^"'.][^"']*)["']/gm,
       )) {
         if (!builtin.has(specifier) && !(packageOf(specifier) in manifest.dependencies))
           foreign.add(`${specifier} in ${file}`);
@@ -40,6 +44,14 @@ describe('the package', () => {
     expect([...foreign].filter((one) => !one.startsWith('esbuild '))).toEqual([]);
   });
 
+  it('lists its tools as their schemas say', async () => {
+    const built = JSON.parse(readFileSync(join(DIST, 'listings.json'), 'utf8')) as unknown[];
+    const toolkits = await Promise.all(toolkitEntries.map(({ load }) => load()));
+    const made = toolkits.flatMap(({ tools, dialect }) => tools.map((tool) => toMcpListing(tool, dialect)));
+    expect(built).toEqual(JSON.parse(JSON.stringify(made)));
+    expect(built.length).toBeGreaterThan(180);
+  });
+
   it('holds the command, the pages and the documents, and nothing of the tests', () => {
     const [{ files }] = JSON.parse(
       execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
@@ -50,6 +62,7 @@ describe('the package', () => {
     const paths = files.map(({ path }) => path);
     expect(paths).toContain(manifest.bin.countersign);
     expect(paths).toContain('dist/web/index.html');
+    expect(paths).toContain('dist/listings.json');
     expect(paths).toContain('README.md');
     expect(paths.filter((path) => /(^|\/)(test|src)\//.test(path))).toEqual([]);
   });
