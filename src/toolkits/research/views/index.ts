@@ -5,7 +5,7 @@ import { auditTrailView, changes, privacy } from './history.ts';
 import { project } from './project.ts';
 import { marks, source, sources } from './sources.ts';
 import { agreement, statistics } from './statistics.ts';
-import { batch, suggestions } from './suggestions.ts';
+import { batch, passage, suggestions } from './suggestions.ts';
 
 /** What people see of a project; everything here is read only and unmasked. */
 export const views: Readonly<Record<string, View<ResearchServices>>> = {
@@ -16,6 +16,7 @@ export const views: Readonly<Record<string, View<ResearchServices>>> = {
   codes,
   code,
   suggestions,
+  passage,
   batch,
   changes,
   privacy,

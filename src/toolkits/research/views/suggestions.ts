@@ -37,6 +37,30 @@ export const suggestions: View<ResearchServices> = async (params, { services }) 
   }));
 };
 
+/** One suggested coding for the inbox: what it is about, in words instead of numbers. Null for another project. */
+export const passage: View<ResearchServices> = async (params, { services }) => {
+  const {
+    project: wanted,
+    code_id,
+    ...place
+  } = readParams(
+    z.object({
+      project: z.string().optional(),
+      code_id: z.int(),
+      source_id: z.int(),
+      start_pos: z.int(),
+      end_pos: z.int(),
+    }),
+    params,
+  );
+  const project = await services.projects.current();
+  if (wanted !== undefined && wanted !== project.id) return null;
+  const lens = personLens(project.store);
+  const found = passageOf({ project, lens }, place);
+  const code = lens.reader.code(code_id);
+  return found && { ...found, code_name: code?.name ?? null, code_color: code?.color ?? null };
+};
+
 /** The passage with a little text around it; null when it is no longer there. */
 function passageOf({ lens }: Session, args: Parameters<typeof argNumber>[0]) {
   const id = argNumber(args, 'source_id');

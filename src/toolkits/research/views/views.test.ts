@@ -129,6 +129,13 @@ describe('the room', () => {
         },
       },
     ]);
+    const asked = { code_id: 2, source_id: 1, start_pos: start, end_pos: start + 7 };
+    expect(await world.view('passage', asked)).toMatchObject({
+      text: 'I worry',
+      code_name: expect.any(String),
+      code_color: expect.stringMatching(/^#/),
+    });
+    expect(await world.view('passage', { ...asked, project: 'another' })).toBeNull();
     await world.data('create_code', { name: 'New' });
     expect(await world.view('changes')).toMatchObject([
       { tool: 'create_code', state: 'applied', summary: '1 code added', owner: 'AI: claude-code' },

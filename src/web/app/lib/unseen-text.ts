@@ -4,7 +4,7 @@
  * scripts and emoji need them; so do tabs and line ends.
  */
 export const UNSEEN =
-  /(?![\u200c\u200d\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|[^\P{Cc}\t\n\r]/gu;
+  /(?!\u200c|\u200d|[\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|[^\P{Cc}\t\n\r]/gu;
 
 export const codeOf = (found: string): string =>
   `U+${found.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -28,9 +28,9 @@ function Readable({ item }: { readonly item: Item }) {
   const shown = shownAs(item.tool, item.args);
   switch (shown.as) {
     case 'post':
-      return <PostView text={shown.text} above={shown.above} media={shown.media} />;
+      return <PostView {...shown} />;
     case 'thread':
-      return <ThreadView texts={shown.texts} />;
+      return <ThreadView {...shown} />;
     case 'diff': {
       const { files: _files, ...rest } = shown.args;
       return (
@@ -43,7 +43,7 @@ function Readable({ item }: { readonly item: Item }) {
       );
     }
     case 'coding':
-      return <CodingView id={item.id} state={item.state} args={item.args} />;
+      return <CodingView item={item} />;
     case 'fields':
       return <FieldsView args={item.args} />;
     default:

@@ -57,13 +57,26 @@ export function PostView({ text, above, media = 0 }: Props) {
   );
 }
 
-export const ThreadView = ({ texts }: { readonly texts: readonly string[] }) => (
-  <ol className="thread" aria-label={`Thread of ${texts.length}`}>
-    {texts.map((text, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a thread are their places
-      <li key={index}>
-        <PostView text={text} />
-      </li>
-    ))}
-  </ol>
+export const ThreadView = ({
+  texts,
+  above,
+}: {
+  readonly texts: readonly string[];
+  readonly above?: string | undefined;
+}) => (
+  <>
+    {above ? (
+      <p className="muted small">
+        <Foreign text={above} />
+      </p>
+    ) : null}
+    <ol className="thread" aria-label={`Thread of ${texts.length}`}>
+      {texts.map((text, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a thread are their places
+        <li key={index}>
+          <PostView text={text} />
+        </li>
+      ))}
+    </ol>
+  </>
 );
