@@ -54,10 +54,17 @@ export interface AssistantOptions {
   readonly log?: Log;
 }
 
+export interface Published {
+  readonly topic: string;
+  readonly data: JsonObject;
+}
+
 export interface TestAssistant {
   readonly services: AssistantServices;
   readonly invocations: Invocation[];
   readonly progress: string[];
+  /** What open pages were told. */
+  readonly events: Published[];
   readonly attached: ContentPart[];
   /** Calls order_clawdbot as the pipeline would. */
   order(message: string, options?: OrderOptions): Promise<OrderResult>;
@@ -113,6 +120,7 @@ export function openAssistant(options: AssistantOptions): TestAssistant {
   const { store, tools = [] } = options;
   const invocations: Invocation[] = [];
   const progress: string[] = [];
+  const events: Published[] = [];
   const attached: ContentPart[] = [];
   const artifacts = new Map<string, Uint8Array>();
   const db = options.db ?? store.open();
@@ -130,6 +138,12 @@ export function openAssistant(options: AssistantOptions): TestAssistant {
       const tool = tools.find((one) => one.name === name);
       if (!tool) throw new Error(`The test has no tool ${name}.`);
       return tool.answer(args);
+    },
+    events: {
+      async publish(topic: string, data: JsonObject) {
+        events.push({ topic, data });
+        return { listeners: 0 };
+      },
     },
     artifacts: {
       async read(id: string) {
@@ -157,6 +171,7 @@ export function openAssistant(options: AssistantOptions): TestAssistant {
     services,
     invocations,
     progress,
+    events,
     attached,
     async order(message, { sessionKey, principal = LOCAL_AGENT, signal, callId } = {}) {
       const args = { message, ...(sessionKey === undefined ? {} : { sessionKey }) };

@@ -47,9 +47,14 @@ export function openServices(host: Host, pace: Pace = PACE): AssistantServices {
   const db = host.db<AssistantTables>();
   const now = () => host.now();
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
-  const sessions = new Sessions(db, now);
-  const runs = new Runs(db, { now, owner, leaseMs: pace.leaseMs });
-  const transcript = new Transcript(db, { now, owner });
+  const changed = (session: string): void => {
+    host.kernel.events.publish('assistant.changed', { session }).catch((error: unknown) => {
+      host.log.debug('open pages could not be told of an order', { error: String(error) });
+    });
+  };
+  const sessions = new Sessions(db, now, changed);
+  const runs = new Runs(db, { now, owner, leaseMs: pace.leaseMs, changed });
+  const transcript = new Transcript(db, { now, owner, changed });
   const turns = new Turns(runs, transcript, pace, now);
   const folder = join(host.dataDir, 'assistant');
   const files: PersonaFiles = {

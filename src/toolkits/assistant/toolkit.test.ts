@@ -58,6 +58,22 @@ describe('the toolkit', () => {
     await expect(view('sessions', { limit: 0 })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
+  it('tells open pages of every step of an order, and shows whether somebody works on it', async () => {
+    mock.onMessage('hello', { content: 'Hi.' });
+    await assistant.order('hello', { sessionKey: 'one' });
+    const { sessions } = (await view('sessions')) as { sessions: JsonObject[] };
+    expect(sessions).toMatchObject([{ key: 'one', lastOrder: 'hello', working: false, doing: null }]);
+    const session = String(sessions[0]?.sessionId);
+    // At least: queued, the message, the answer, the end of the order.
+    const told = assistant.events.filter(({ topic }) => topic === 'assistant.changed');
+    expect(told.length).toBeGreaterThanOrEqual(4);
+    expect(told.every(({ data }) => data.session === session)).toBe(true);
+    await assistant.services.runs.enqueue(session, 'later', 'and now?');
+    expect(await view('transcript', { id: session })).toMatchObject({
+      session: { lastOrder: 'and now?', working: true },
+    });
+  });
+
   it('reports whether the model answers', async () => {
     mock.onMessage('ready', { content: 'ready' });
     expect(await view('status')).toMatchObject({ backend: 'model', model: 'mock/one', configured: true });

@@ -173,7 +173,7 @@ export class Orders {
       if (active.doing === doing) return;
       active.doing = doing;
       for (const tell of listeners) tell(doing);
-      void this.#parts.runs.setDoing(run.id, doing).catch(() => {});
+      void this.#parts.runs.setDoing(run, doing).catch(() => {});
     };
     const active: Active = {
       run,

@@ -21,19 +21,24 @@ export const messageHash = (message: string): string =>
 export class Runs {
   readonly #db: Kysely<AssistantTables>;
   readonly #now: () => Date;
+  readonly #changed: (sessionId: string) => void;
   /** How long a process that stopped renewing is still believed alive. */
   readonly leaseMs: number;
   readonly owner: string;
 
-  constructor(db: Kysely<AssistantTables>, options: { now: () => Date; leaseMs: number; owner: string }) {
+  constructor(
+    db: Kysely<AssistantTables>,
+    options: { now: () => Date; leaseMs: number; owner: string; changed?: (sessionId: string) => void },
+  ) {
     this.#db = db;
     this.#now = options.now;
+    this.#changed = options.changed ?? (() => {});
     this.leaseMs = options.leaseMs;
     this.owner = options.owner;
   }
 
   async enqueue(sessionId: string, callId: string, message: string): Promise<Run> {
-    return this.#db.transaction().execute(async (trx) => {
+    const queued = await this.#db.transaction().execute(async (trx) => {
       // The lock on the session row makes places in the queue unique without retries on PostgreSQL; on SQLite the
       // transaction itself is the lock.
       await trx
@@ -69,6 +74,29 @@ export class Runs {
       await trx.insertInto('assistant_runs').values(run).execute();
       return run;
     });
+    this.#changed(sessionId);
+    return queued;
+  }
+
+  /** The newest order of each session: what it is about, and whether somebody works on it. */
+  async latest(sessionIds: readonly string[]): Promise<ReadonlyMap<string, Run>> {
+    if (sessionIds.length === 0) return new Map();
+    const rows = await this.#db
+      .selectFrom('assistant_runs as run')
+      .selectAll()
+      .where('session_id', 'in', [...sessionIds])
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('assistant_runs as later')
+              .select('later.id')
+              .whereRef('later.session_id', '=', 'run.session_id')
+              .whereRef('later.seq', '>', 'run.seq'),
+          ),
+        ),
+      )
+      .execute();
+    return new Map(rows.map((row) => [row.session_id, row]));
   }
 
   get(id: string): Promise<Run | undefined> {
@@ -173,13 +201,14 @@ export class Runs {
     return new Set(held.map((row) => row.id));
   }
 
-  async setDoing(id: string, doing: string): Promise<void> {
+  async setDoing({ id, session_id }: Pick<Run, 'id' | 'session_id'>, doing: string): Promise<void> {
     await this.#db
       .updateTable('assistant_runs')
       .set({ doing })
       .where('id', '=', id)
       .where('owner', '=', this.owner)
       .execute();
+    this.#changed(session_id);
   }
 
   /** False when it had already ended, so that there is nothing left to detach. */

@@ -18,10 +18,12 @@ export interface TurnTotals {
 export class Sessions {
   readonly #db: Kysely<AssistantTables>;
   readonly #now: () => Date;
+  readonly #changed: (sessionId: string) => void;
 
-  constructor(db: Kysely<AssistantTables>, now: () => Date) {
+  constructor(db: Kysely<AssistantTables>, now: () => Date, changed: (sessionId: string) => void = () => {}) {
     this.#db = db;
     this.#now = now;
+    this.#changed = changed;
   }
 
   async open(scope: string, key: string): Promise<Session> {
@@ -92,5 +94,6 @@ export class Sessions {
       }))
       .where('id', '=', id)
       .execute();
+    this.#changed(id);
   }
 }

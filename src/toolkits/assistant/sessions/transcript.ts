@@ -31,18 +31,25 @@ export class Transcript {
   readonly #db: Kysely<AssistantTables>;
   readonly #owner: string;
   readonly #now: () => Date;
+  readonly #changed: (sessionId: string) => void;
 
-  constructor(db: Kysely<AssistantTables>, options: { owner: string; now: () => Date }) {
+  constructor(
+    db: Kysely<AssistantTables>,
+    options: { owner: string; now: () => Date; changed?: (sessionId: string) => void },
+  ) {
     this.#db = db;
     this.#owner = options.owner;
     this.#now = options.now;
+    this.#changed = options.changed ?? (() => {});
   }
 
   async append(run: Run, entry: NewEntry): Promise<Entry> {
-    return this.#db.transaction().execute(async (trx) => {
+    const added = await this.#db.transaction().execute(async (trx) => {
       await this.#holdRun(trx, run.id);
       return this.#add(trx, run, entry);
     });
+    this.#changed(run.session_id);
+    return added;
   }
 
   async entries(sessionId: string, options: { limit?: number; offset?: number } = {}): Promise<Entry[]> {
@@ -124,6 +131,7 @@ export class Transcript {
       if (result.numUpdatedRows === 0n) throw new LostRun();
       if (ending.state !== 'done') await this.#setAside(trx, run, note ?? 'This message was not answered.');
     });
+    this.#changed(run.session_id);
   }
 
   /** Closes an order whose process died; false when it came back to life or somebody else was first. */
@@ -141,7 +149,7 @@ export class Transcript {
   }
 
   async #closeForeign(run: Run, state: 'interrupted' | 'cancelled', note: string): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    const closed = await this.#db.transaction().execute(async (trx) => {
       const now = this.#now().toISOString();
       let close = trx
         .updateTable('assistant_runs')
@@ -159,6 +167,8 @@ export class Transcript {
         .execute();
       return true;
     });
+    if (closed) this.#changed(run.session_id);
+    return closed;
   }
 
   /**

@@ -138,7 +138,13 @@ describe('the room', () => {
     expect(await world.view('passage', { ...asked, project: 'another' })).toBeNull();
     await world.data('create_code', { name: 'New' });
     expect(await world.view('changes')).toMatchObject([
-      { tool: 'create_code', state: 'applied', summary: '1 code added', owner: 'AI: claude-code' },
+      {
+        tool: 'create_code',
+        state: 'applied',
+        summary: '1 code added',
+        about: ['New'],
+        owner: 'AI: claude-code',
+      },
     ]);
     await world.data('set_source_access', { source_id: 2, off_limits: true }, asAda);
     await world.data('set_pseudonym', { original: 'Ada', pseudonym: 'P1' }, asAda);

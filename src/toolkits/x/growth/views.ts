@@ -5,13 +5,13 @@ import { describeContent } from '../lib/compose.ts';
 import { reasonOf } from '../lib/degraded.ts';
 import { toFeed } from '../lib/feed.ts';
 import { sinceOf } from '../lib/since.ts';
-import { statsOf, topicsBy } from '../lib/stats.ts';
+import { average, statsOf, topicsBy } from '../lib/stats.ts';
 import { targetsOf } from '../lib/targets.ts';
 import { suggestTopicIdeas } from '../lib/topics.ts';
 import { usageOf } from '../lib/x-usage.ts';
 import type { XServices } from '../services.ts';
 import { CircuitBreaker } from './breaker.ts';
-import type { ContentRow, ContentState } from './tables.ts';
+import type { ContentRow, ContentState, PostRow } from './tables.ts';
 
 const params = z.object({
   days: z.coerce.number().int().min(1).max(365).default(7),
@@ -124,6 +124,7 @@ async function analyticsView({ growth, now }: XServices, { days }: Query) {
     days,
     followers: trend,
     posts_per_day: perDay(posts.map((post) => ({ day: post.created_at.slice(0, 10), kind: post.kind }))),
+    performance_per_day: performancePerDay(posts),
     topics: topicsBy(posts),
     best: best
       .slice(0, 10)
@@ -148,6 +149,17 @@ function perDay(posts: readonly { day: string; kind: string }[]) {
     days.set(day, { ...counts, [kind]: (counts[kind] ?? 0) + 1 });
   }
   return [...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, counts]) => ({ day, ...counts }));
+}
+
+/** How well the posts and replies of each day did, as far as they were measured. */
+function performancePerDay(posts: readonly PostRow[]) {
+  const days = [...new Set(posts.map(({ created_at }) => created_at.slice(0, 10)))].sort();
+  return days.flatMap((day) => {
+    const here = posts.filter(({ created_at, score }) => score !== null && created_at.startsWith(day));
+    const scoreOf = (replies: boolean) =>
+      average(here.filter(({ kind }) => (kind === 'reply') === replies).map(({ score }) => score));
+    return here.length === 0 ? [] : [{ day, replies: scoreOf(true), posts: scoreOf(false) }];
+  });
 }
 
 async function usageView({ x, growth, safety, kernel, now }: XServices, { days }: Query) {

@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { Table } from '../components/table.tsx';
+import { useColourScheme } from './colour-scheme.ts';
+import { plain } from './figures.ts';
 
 export interface Series {
   readonly label: string;
@@ -14,8 +16,14 @@ interface Props {
   /** Times of the points, as milliseconds. */
   readonly at: readonly number[];
   readonly series: readonly Series[];
-  readonly unit?: string;
-  readonly bars?: boolean;
+  /** How a value is written. */
+  readonly format?: (value: number) => string;
+  /** Bars that stand on each other instead of lines, for things that add up. */
+  readonly stacked?: boolean;
+  /** Points are whole days of universal time instead of moments. */
+  readonly byDay?: boolean;
+  /** Shows the range of the values instead of starting at zero. */
+  readonly close?: boolean;
 }
 
 interface Point {
@@ -26,51 +34,63 @@ interface Point {
 const HEIGHT = 220;
 
 /** A chart that says its values under the pointer, and the same numbers as a table for whoever reads better. */
-export function Chart({ title, at, series, unit = '', bars }: Props) {
+export function Chart(props: Props) {
+  const { title, at, series, format = plain, byDay = false } = props;
   const [asTable, setAsTable] = useState(false);
   return (
     <section className="card" aria-label={title}>
       <div className="chart-head">
-        <h2>{title}</h2>
-        <button
-          type="button"
-          className="link-button"
-          aria-pressed={asTable}
-          onClick={() => setAsTable(!asTable)}
-        >
-          {asTable ? 'Show chart' : 'Show table'}
-        </button>
+        <h3>{title}</h3>
+        {at.length > 0 && (
+          <button
+            type="button"
+            className="link-button nowrap-text"
+            aria-pressed={asTable}
+            onClick={() => setAsTable(!asTable)}
+          >
+            {asTable ? 'Show chart' : 'Show table'}
+          </button>
+        )}
       </div>
       {at.length === 0 ? (
         <p className="muted">Nothing happened in this time.</p>
       ) : asTable ? (
-        <Table<Point>
-          label={title}
-          rows={at.map((time, index) => ({ time, index }))}
-          rowKey={({ time }) => time}
-          columns={[
-            { key: 'at', label: 'When', cell: ({ time }) => new Date(time).toLocaleString() },
-            ...series.map(({ label, values }) => ({
-              key: label,
-              label,
-              numeric: true,
-              cell: ({ index }: Point) => show(values[index], unit),
-            })),
-          ]}
-        />
+        <div className="chart-table">
+          <Table<Point>
+            label={`${title} as a table`}
+            rows={at.map((time, index) => ({ time, index }))}
+            rowKey={({ time }) => time}
+            columns={[
+              {
+                key: 'at',
+                label: byDay ? 'Day' : 'When',
+                cell: ({ time }) => <time>{timeName(time, byDay)}</time>,
+              },
+              ...series.map(({ label, values }) => ({
+                key: label,
+                label,
+                numeric: true,
+                cell: ({ index }: Point) => show(values[index], format),
+              })),
+            ]}
+          />
+        </div>
       ) : (
-        <Plot at={at} series={series} unit={unit} bars={bars} title={title} />
+        <Plot {...props} />
       )}
     </section>
   );
 }
 
-const show = (value: number | null | undefined, unit: string): string =>
-  value === null || value === undefined
-    ? '–'
-    : `${value.toLocaleString('en', { maximumFractionDigits: 1 })}${unit ? ` ${unit}` : ''}`;
+const show = (value: number | null | undefined, format: (value: number) => string): string =>
+  value === null || value === undefined ? '–' : format(value);
 
-function Plot({ at, series, unit, bars, title }: Props) {
+const timeName = (time: number, byDay: boolean): string =>
+  byDay
+    ? new Date(time).toISOString().slice(0, 10)
+    : new Date(time).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
+
+function Plot({ at, series, format = plain, stacked = false, byDay = false, close = false, title }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const scheme = useColourScheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are read anew when the scheme changes
@@ -85,29 +105,45 @@ function Plot({ at, series, unit, bars, title }: Props) {
       probe.remove();
       return color;
     };
+    // What never happened would only draw a line at zero over the others.
+    const drawn = stacked ? series.filter(({ values }) => values.some((value) => value)) : series;
     const axis = { stroke: ink('text'), grid: { stroke: ink('line'), width: 1 }, ticks: { show: false } };
     const plot = new uPlot(
       {
         width: element.clientWidth,
         height: HEIGHT,
         cursor: { drag: { x: false, y: false } },
-        scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.1)] } },
-        axes: [axis, { ...axis, size: 56 }],
+        ...(byDay ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
+        scales: {
+          x: { range: (_plot, from, to) => (stacked ? [from - 43_200, to + 43_200] : [from, to]) },
+          y: { range: (_plot, low, high) => (close ? around(low, high) : [0, high * 1.1 || 1]) },
+        },
+        axes: [
+          axis,
+          { ...axis, size: 56, values: (_plot: uPlot, splits: number[]) => splits.map((one) => format(one)) },
+        ],
         series: [
-          { value: (_plot, time) => (time ? new Date(time * 1000).toLocaleString() : '–') },
-          ...series.map(({ label, tone }) => ({
+          {
+            label: byDay ? 'Day' : 'Time',
+            value: (_plot, time) => (time ? timeName(time * 1000, byDay) : '–'),
+          },
+          ...drawn.map(({ label, tone, values }) => ({
             label,
             stroke: ink(tone),
             width: 2,
-            points: { show: at.length < 40, size: 6, fill: ink(tone) },
-            ...(bars && uPlot.paths.bars
-              ? { paths: uPlot.paths.bars({ size: [0.6, 40] }), fill: ink(tone), points: { show: false } }
+            points: { show: !stacked && at.length < 40, size: 6, fill: ink(tone) },
+            ...(stacked && uPlot.paths.bars
+              ? { paths: uPlot.paths.bars({ size: [0.6, 40] }), fill: ink(tone) }
               : {}),
-            value: (_plot: uPlot, value: number | null) => show(value, unit ?? ''),
+            value: (_plot: uPlot, _raw: number, _series: number, index: number | null) =>
+              show(index === null ? null : values[index], format),
           })),
         ],
       },
-      [at.map((time) => time / 1000), ...series.map(({ values }) => [...values])],
+      [
+        at.map((time) => time / 1000),
+        ...drawn.map(({ values }, first) => (stacked ? piled(drawn.slice(first), at.length) : [...values])),
+      ],
       element,
     );
     const watch = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
@@ -116,28 +152,17 @@ function Plot({ at, series, unit, bars, title }: Props) {
       watch.disconnect();
       plot.destroy();
     };
-  }, [at, series, unit, bars, scheme]);
+  }, [at, series, format, stacked, byDay, close, scheme]);
   return (
     <div ref={box} className="plot" role="img" aria-label={`${title}; the same numbers are in the table`} />
   );
 }
 
-const readScheme = (): string =>
-  `${document.documentElement.dataset.theme}${matchMedia('(prefers-color-scheme: dark)').matches}`;
+/** The heights of a bar that stands on all the following ones. */
+const piled = (series: readonly Series[], length: number): number[] =>
+  Array.from({ length }, (_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
 
-/** Changes whenever the colours of the page do. */
-function useColourScheme(): string {
-  const [scheme, setScheme] = useState(readScheme);
-  useEffect(() => {
-    const update = (): void => setScheme(readScheme());
-    const query = matchMedia('(prefers-color-scheme: dark)');
-    query.addEventListener('change', update);
-    const watch = new MutationObserver(update);
-    watch.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-    return () => {
-      query.removeEventListener('change', update);
-      watch.disconnect();
-    };
-  }, []);
-  return scheme;
+function around(low: number, high: number): [number, number] {
+  const spare = Math.max(1, (high - low) * 0.1);
+  return [Math.floor(low - spare), Math.ceil(high + spare)];
 }

@@ -8,8 +8,9 @@ import { TimeAgo } from '../components/time-ago.tsx';
 import { useQuery } from '../lib/api.ts';
 import { useSession } from '../lib/session.ts';
 import { Chart } from './chart.tsx';
+import { milliseconds } from './figures.ts';
 import type { InsightsData } from './types.ts';
-import { XInsights } from './x-insights.tsx';
+import { XCharts } from './x-charts.tsx';
 import '../styles/insights.css';
 
 const SPANS = [
@@ -18,7 +19,6 @@ const SPANS = [
   [30, '30 days'],
   [90, '90 days'],
 ] as const;
-const EVERY_MS = 30_000;
 
 const timeOf = (bucket: string): number =>
   Date.parse(bucket.length === 13 ? `${bucket}:00:00Z` : `${bucket}T00:00:00Z`);
@@ -27,7 +27,9 @@ const timeOf = (bucket: string): number =>
 export default function InsightsPage() {
   const [days, setDays] = useState<number>(7);
   const { session } = useSession();
-  const { data, error } = useQuery<InsightsData>(`/insights?days=${days}`, { everyMs: EVERY_MS });
+  const { data, error } = useQuery<InsightsData>(`/insights?days=${days}`, {
+    topics: ['calls', 'approvals'],
+  });
   return (
     <Page
       title="Insights"
@@ -60,7 +62,12 @@ export default function InsightsPage() {
         </Empty>
       ) : null}
       {data && data.series.length > 0 ? <Overview data={data} /> : null}
-      {session.toolkits.includes('x') ? <XInsights days={days} /> : null}
+      {session.toolkits.includes('x') ? (
+        <section className="stack" aria-labelledby="x-figures">
+          <h2 id="x-figures">X</h2>
+          <XCharts days={days} />
+        </section>
+      ) : null}
     </Page>
   );
 }
@@ -68,6 +75,8 @@ export default function InsightsPage() {
 function Overview({ data }: { readonly data: InsightsData }) {
   const { at, calls, latency } = useMemo(() => callSeries(data), [data]);
   const approvals = useMemo(() => approvalSeries(data), [data]);
+  const tools = useMemo(() => [...data.tools].sort((a, b) => b.totalCalls - a.totalCalls), [data]);
+  const byDay = data.bucket === 'day';
   const total = data.series.reduce((sum, row) => sum + row.calls, 0);
   const failed = data.series.reduce((sum, row) => sum + row.errors, 0);
   const waited = data.approvals.reduce((sum, row) => sum + row.count, 0);
@@ -79,15 +88,16 @@ function Overview({ data }: { readonly data: InsightsData }) {
         <Figure name="Asked for a person" value={waited} />
         <Figure name="Tools used" value={data.tools.length} />
       </dl>
+      <h2 className="sr-only">Over time</h2>
       <div className="charts">
-        <Chart title="Calls and errors" at={at} series={calls} />
-        <Chart title="Latency" at={at} series={latency} unit="ms" />
-        <Chart title="Approvals" at={approvals.at} series={approvals.series} />
+        <Chart title="Calls and errors" at={at} series={calls} byDay={byDay} />
+        <Chart title="Latency" at={at} series={latency} byDay={byDay} format={milliseconds} />
+        <Chart title="Approvals" at={approvals.at} series={approvals.series} byDay={byDay} stacked={byDay} />
       </div>
       <h2>By tool</h2>
       <Table
         label="By tool"
-        rows={data.tools}
+        rows={tools}
         rowKey={({ tool }) => tool}
         columns={[
           {

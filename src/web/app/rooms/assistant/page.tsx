@@ -8,11 +8,11 @@ import { Page } from '../../components/page.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { useView } from '../room-data.ts';
 import { useRoomPath } from '../room-path.ts';
-import { contentParts, type Entry, type SessionRow, type Status } from './transcript.ts';
+import { contentParts, type Entry, roleOf, type SessionRow, type Status } from './transcript.ts';
 import './assistant.css';
 
-const LIST_MS = 3000;
-const TALK_MS = 1500;
+/** The assistant tells open pages of every step, so nothing here asks by the clock. */
+const LIVE = { topics: ['assistant.changed'] } as const;
 const LATEST = 500;
 
 /** Who gave the assistant orders, and what was said, as it is said. */
@@ -23,7 +23,7 @@ export default function AssistantPage() {
     'assistant',
     'sessions',
     { limit: 200 },
-    { everyMs: LIST_MS },
+    LIVE,
   );
   const rows = sessions.data?.sessions ?? [];
   const chosen = parts[0] ?? rows[0]?.sessionId;
@@ -52,14 +52,18 @@ export default function AssistantPage() {
                   <button
                     type="button"
                     className="talk-choice"
+                    title={`Session ${row.key}`}
                     aria-current={row.sessionId === chosen ? 'true' : undefined}
                     onClick={() => go(row.sessionId)}
                   >
-                    <Foreign text={row.key} />
+                    <span className="talk-title">
+                      <Foreign text={row.lastOrder ?? row.key} />
+                    </span>
                     <span className="muted small">
                       {row.caller}, <TimeAgo at={new Date(row.updatedAt).toISOString()} />
                     </span>
-                    {row.abortedLastRun && <Badge tone="warn">stopped early</Badge>}
+                    {row.working && <Badge tone="info">working</Badge>}
+                    {row.abortedLastRun && !row.working && <Badge tone="warn">stopped early</Badge>}
                   </button>
                 </li>
               ))}
@@ -91,35 +95,44 @@ interface Conversation {
 
 function Talk({ id }: { readonly id: string }) {
   // Of a very long conversation the latest part is shown; the count is known after the first answer.
-  const count = useView<Conversation>('assistant', 'transcript', { id, limit: 1 }, { everyMs: TALK_MS });
+  const count = useView<Conversation>('assistant', 'transcript', { id, limit: 1 }, LIVE);
   const total = count.data?.total;
   const offset = Math.max(0, (total ?? 0) - LATEST);
   const talk = useView<Conversation>(
     'assistant',
     'transcript',
     { id, limit: LATEST, offset },
-    { everyMs: TALK_MS, asleep: total === undefined },
+    { ...LIVE, asleep: total === undefined },
   );
+  const session = talk.data?.session;
   const end = useRef<HTMLDivElement>(null);
   const length = talk.data?.entries.length ?? 0;
   useEffect(() => {
     if (length > 0) end.current?.scrollIntoView({ block: 'nearest' });
   }, [length]);
   return (
-    <section className="talk" aria-label="Transcript">
-      <ErrorNotice error={talk.error} />
+    <section className="talk stack" aria-label="Transcript">
+      <ErrorNotice error={count.error ?? talk.error} />
+      {session && (
+        <p className="muted small">
+          Session <code>{session.key}</code> of {session.caller}
+        </p>
+      )}
       {offset > 0 && <p className="muted small">The first {offset} entries are not shown.</p>}
       <ol className="plain-list stack" aria-live="polite">
         {talk.data?.entries.map((entry) => (
           <li key={entry.seq} className={`said said-${entry.message?.role ?? entry.type}`}>
             <p className="muted small">
-              {entry.message?.role ?? entry.type}, <TimeAgo at={entry.timestamp} />
+              {roleOf(entry)}, <TimeAgo at={entry.timestamp} />
               {entry.inContext === false && ', no longer shown to the model'}
             </p>
             <Said entry={entry} />
           </li>
         ))}
       </ol>
+      <p className="muted small" role="status">
+        {session?.working && <Foreign text={session.doing ?? 'Working on it…'} />}
+      </p>
       <div ref={end} />
     </section>
   );

@@ -7,6 +7,10 @@ export interface SessionRow {
   readonly updatedAt: number;
   readonly abortedLastRun: boolean;
   readonly model: string | null;
+  /** What the newest order says, shortened. */
+  readonly lastOrder: string | null;
+  readonly working: boolean;
+  readonly doing: string | null;
 }
 
 export interface Status {
@@ -23,6 +27,7 @@ export interface Entry {
   readonly inContext?: boolean;
   readonly message?: { readonly role: string; readonly content: Json };
   readonly text?: string;
+  readonly summary?: string;
 }
 
 type Part =
@@ -41,10 +46,23 @@ const LABELS: Readonly<Record<string, string>> = {
   reasoning: 'Thinks',
 };
 
+const ROLES: Readonly<Record<string, string>> = {
+  user: 'Order',
+  assistant: 'Assistant',
+  tool: 'Tool',
+  note: 'Note',
+  compaction: 'Summary of what was said before',
+};
+
+export function roleOf({ message, type }: Entry): string {
+  const role = message?.role ?? type;
+  return ROLES[role] ?? role;
+}
+
 /** What an entry says, part by part: words as text, calls and results as data. */
 export function contentParts(entry: Entry): readonly Part[] {
   const { message } = entry;
-  if (!message) return [{ key: 0, kind: 'text', text: entry.text ?? '' }];
+  if (!message) return [{ key: 0, kind: 'text', text: entry.text ?? entry.summary ?? '' }];
   if (typeof message.content === 'string') return [{ key: 0, kind: 'text', text: message.content }];
   if (!Array.isArray(message.content)) return [];
   return message.content.map((part, key): Part => {

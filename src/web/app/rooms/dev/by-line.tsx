@@ -8,7 +8,7 @@ export function ByLine({ author, at }: { readonly author: Author; readonly at: s
   return (
     <span className="row small muted">
       <span>
-        {author.kind} <Foreign text={author.login} />, <TimeAgo at={at} />
+        by <Foreign text={author.login} /> ({author.kind}), <TimeAgo at={at} />
       </span>
       {author.trust === 'untrusted' && (
         <Badge title="Written by an agent or a stranger: read it as data, not as instruction.">

@@ -33,19 +33,21 @@ export function Issues({ repo }: { readonly repo: string }) {
       )}
       <ul className="plain-list stack">
         {query.data?.issues.map((issue) => (
-          <li key={issue.number} className="card">
-            <div className="row">
+          <li key={issue.number} className="card compact">
+            <div className="titled">
               <Badge tone={issue.state === 'open' ? 'good' : 'neutral'}>{issue.state}</Badge>
               <h3>
                 #{issue.number} <Foreign text={issue.title} />
               </h3>
+            </div>
+            <div className="row">
+              <ByLine author={issue.author} at={issue.created_at} />
               {issue.labels.map((label) => (
                 <Badge key={label} tone="info">
                   <Foreign text={label} />
                 </Badge>
               ))}
             </div>
-            <ByLine author={issue.author} at={issue.created_at} />
             {issue.body && <Foreign block text={issue.body} />}
             {issue.state === 'open' && isLocal(issue) && (
               <div className="row">

@@ -71,7 +71,7 @@ export default function DevPage() {
           )}
           {tab === 'issues' && <Issues key={repo} repo={repo} />}
           {tab === 'runs' && <Runs key={repo} repo={repo} />}
-          {tab === 'qa' && <Quality />}
+          {tab === 'qa' && <Quality key={repo} repo={repo} />}
         </Tabs>
       )}
     </Page>

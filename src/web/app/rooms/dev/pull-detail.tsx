@@ -40,8 +40,8 @@ export function PullDetail({ repo, number, onChanged }: Props) {
     decide('dev_pr_merge', { method, expected_head: pr.head.sha }, `Merged into ${pr.base.ref}.`);
   return (
     <section className="stack" aria-labelledby="pull-title">
-      <div className="card">
-        <div className="row">
+      <div className="card compact">
+        <div className="titled">
           <PullState pull={pr} />
           <h2 id="pull-title">
             #{pr.number} <Foreign text={pr.title} />

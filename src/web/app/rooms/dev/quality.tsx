@@ -6,6 +6,8 @@ import { Foreign } from '../../components/foreign.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { useQuery } from '../../lib/api.ts';
+import { useView } from '../room-data.ts';
+import type { Run } from './types.ts';
 
 interface Call {
   readonly call_id: string;
@@ -33,19 +35,24 @@ interface Report {
 }
 type Calls = { readonly calls: readonly Call[] };
 
-const EVERY_MS = 10_000;
+const LIVE = { topics: ['calls'] } as const;
+/** Each report is fetched by itself, so only as many as somebody looks at. */
+const SHOWN = 20;
 
-/** Test and lint reports, newest first. */
-export function Quality() {
-  const tests = useQuery<Calls>('/activity?tool=qa_test&limit=50', { everyMs: EVERY_MS });
-  const lints = useQuery<Calls>('/activity?tool=qa_lint&limit=50', { everyMs: EVERY_MS });
-  const calls = [...(tests.data?.calls ?? []), ...(lints.data?.calls ?? [])].sort((a, b) =>
-    a.at < b.at ? 1 : -1,
-  );
+/** Test and lint reports of a repository, newest first. */
+export function Quality({ repo }: { readonly repo: string }) {
+  const [shown, setShown] = useState(SHOWN);
+  const runs = useView<{ runs: readonly Run[] }>('dev', 'runs', { repo, limit: 100 }, LIVE);
+  const tests = useQuery<Calls>('/activity?tool=qa_test&limit=500', LIVE);
+  const lints = useQuery<Calls>('/activity?tool=qa_lint&limit=500', LIVE);
+  const purposes = new Map(runs.data?.runs.map(({ run_id, purpose }) => [run_id, purpose]));
+  const calls = [...(tests.data?.calls ?? []), ...(lints.data?.calls ?? [])]
+    .filter(({ run_id }) => run_id !== null && purposes.has(run_id))
+    .sort((a, b) => (a.at < b.at ? 1 : -1));
   return (
     <>
-      <ErrorNotice error={tests.error ?? lints.error} />
-      {tests.data && lints.data && calls.length === 0 && (
+      <ErrorNotice error={runs.error ?? tests.error ?? lints.error} />
+      {runs.data && tests.data && lints.data && calls.length === 0 && (
         <Empty title="No test or lint was run yet.">
           <p>
             Set <code>test</code> and <code>lint</code> of the repository in the configuration; agents run
@@ -54,37 +61,45 @@ export function Quality() {
         </Empty>
       )}
       <ul className="plain-list stack">
-        {calls.map((call) => (
-          <ReportCard key={call.call_id} call={call} />
+        {calls.slice(0, shown).map((call) => (
+          <ReportCard key={call.call_id} call={call} purpose={purposes.get(call.run_id ?? '') ?? ''} />
         ))}
       </ul>
+      {calls.length > shown && (
+        <div className="row">
+          <Button onClick={() => setShown(shown + SHOWN)}>Show older reports</Button>
+        </div>
+      )}
     </>
   );
 }
 
-function ReportCard({ call }: { readonly call: Call }) {
+function ReportCard({ call, purpose }: { readonly call: Call; readonly purpose: string }) {
   const [open, setOpen] = useState(false);
   const detail = useQuery<Report>(`/activity/${call.call_id}`);
   const data = detail.data?.result?.data;
+  const problem = detail.data?.result?.message;
+  const name = call.tool === 'qa_test' ? 'Test' : 'Lint';
   return (
-    <li className="card">
-      <div className="row">
+    <li className="card compact">
+      <div className="titled">
         <Badge tone={data?.status === 'pass' ? 'good' : data ? 'bad' : 'neutral'}>
           {data?.status ?? call.status}
         </Badge>
-        <strong>{call.tool === 'qa_test' ? 'Test' : 'Lint'}</strong>
-        <span className="small">
-          <Foreign text={data?.summary ?? detail.data?.result?.message ?? ''} />
-        </span>
-        <span className="muted small">
-          {call.principal}, <TimeAgo at={call.at} />
-        </span>
-        {data && (
+        <h3>
+          {name}: <Foreign text={data?.summary ?? problem ?? '…'} />
+        </h3>
+      </div>
+      <p className="muted small">
+        <Foreign text={call.principal} />, <TimeAgo at={call.at} />, for <Foreign text={purpose} />
+      </p>
+      {data && (
+        <div className="row">
           <Button small aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? 'Hide output' : 'Show output'}
           </Button>
-        )}
-      </div>
+        </div>
+      )}
       {data && open && (
         <>
           <p className="small">
@@ -105,9 +120,12 @@ function ReportCard({ call }: { readonly call: Call }) {
 function Output({ name, text }: { readonly name: string; readonly text: string }) {
   if (text === '') return null;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <section className="code-box" aria-label={name} tabIndex={0}>
-      <Foreign block text={text} />
-    </section>
+    <div>
+      <p className="muted small">{name}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+      <section className="code-box" aria-label={name} tabIndex={0}>
+        <Foreign block text={text} />
+      </section>
+    </div>
   );
 }

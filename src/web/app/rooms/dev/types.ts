@@ -54,6 +54,9 @@ export interface Run {
   readonly head_branch: string | null;
 }
 
+/** Enough of an id to tell runs apart. */
+export const shortRun = (id: string): string => id.slice(0, 8);
+
 /** What lives in our own store can be merged and closed here; the rest is decided on GitHub. */
 export const isLocal = ({ html_url }: { readonly html_url: string }): boolean =>
   html_url.startsWith('countersign:');

@@ -19,7 +19,12 @@ interface Used {
 /** One code: its name, colour and memo, and everything coded with it. */
 export function CodeDetail({ code, onShow, onChanged }: Props) {
   const act = useAct();
-  const used = useView<Used>('research', 'code', { code_id: code.id }, { topics: ['approvals'] });
+  const used = useView<Used>(
+    'research',
+    'code',
+    { code_id: code.id },
+    { topics: ['approvals', 'research.changed'] },
+  );
   const [name, setName] = useState(code.name);
   const [color, setColor] = useState(code.color);
   const [memo, setMemo] = useState(code.memo);

@@ -18,7 +18,7 @@ interface Props {
 /** The code tree, one code in detail, and codes that may be the same. */
 export function Codes({ analysis, onShow }: Props) {
   const act = useAct();
-  const tree = useView<CodeTree>('research', 'codes', {}, { topics: ['approvals'] });
+  const tree = useView<CodeTree>('research', 'codes', {}, { topics: ['approvals', 'research.changed'] });
   const [chosen, setChosen] = useState<number>();
   const [name, setName] = useState('');
   if (!tree.data) return <ErrorNotice error={tree.error} />;

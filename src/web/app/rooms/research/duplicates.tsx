@@ -38,7 +38,7 @@ export function Duplicates({ onMerged }: { onMerged(): Promise<void> }) {
       <h2 id="duplicates">Codes that may be the same</h2>
       <div className="row">
         <label className="row nowrap small">
-          At least {threshold} % alike
+          <span className="alike">At least {threshold} % alike</span>
           <input
             type="range"
             min={30}
@@ -71,10 +71,14 @@ export function Duplicates({ onMerged }: { onMerged(): Promise<void> }) {
             <Foreign block text={pair.rationale} />
             <div className="row">
               <Button small onClick={() => void merge(pair.code_a_id, pair.code_b_id)}>
-                Merge into <Foreign text={pair.code_b_name} />
+                <span>
+                  Merge into <Foreign text={pair.code_b_name} />
+                </span>
               </Button>
               <Button small onClick={() => void merge(pair.code_b_id, pair.code_a_id)}>
-                Merge into <Foreign text={pair.code_a_name} />
+                <span>
+                  Merge into <Foreign text={pair.code_a_name} />
+                </span>
               </Button>
             </div>
           </li>

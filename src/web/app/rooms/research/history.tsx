@@ -17,6 +17,8 @@ interface Change {
   readonly state: string;
   readonly undoes: number | null;
   readonly summary: string;
+  /** Names of the codes, sources and cases it concerns. */
+  readonly about: readonly string[];
 }
 
 /** What changed the project through Countersign, with the way back. */
@@ -26,7 +28,7 @@ export function History() {
     'research',
     'changes',
     { limit: 200 },
-    { topics: ['approvals'] },
+    { topics: ['approvals', 'research.changed'] },
   );
   const undo = async (id: number) => {
     await act('undo_change', { change_id: id }, 'Taken back.');
@@ -47,13 +49,26 @@ export function History() {
         rowKey={({ change_id }) => change_id}
         columns={[
           { key: 'at', label: 'When', cell: ({ at }) => <TimeAgo at={at} /> },
-          { key: 'what', label: 'What', cell: ({ summary, tool }) => <Foreign text={summary || tool} /> },
-          { key: 'who', label: 'Coder', cell: ({ owner }) => <Foreign text={owner} /> },
+          {
+            key: 'what',
+            label: 'What',
+            cell: ({ summary, tool, about }) => (
+              <>
+                {summary || tool}
+                {about.length > 0 && (
+                  <>
+                    : <Foreign text={about.join(', ')} />
+                  </>
+                )}
+              </>
+            ),
+          },
+          { key: 'who', label: 'Coder', minor: true, cell: ({ owner }) => <Foreign text={owner} /> },
           {
             key: 'approved',
             label: 'Approved by',
             minor: true,
-            cell: ({ approved_by }) => approved_by ?? '',
+            cell: ({ approved_by }) => approved_by ?? '–',
           },
           { key: 'state', label: 'State', minor: true, cell: ({ state }) => <StateBadge state={state} /> },
           {

@@ -50,20 +50,24 @@ interface CaseRow {
   readonly counts: readonly number[];
 }
 
+const LIVE = { topics: ['research.changed'] } as const;
 const MEASURES: Readonly<Record<string, string>> = {
   cohen_kappa: 'Cohen’s κ',
   fleiss_kappa: 'Fleiss’ κ',
   krippendorff_alpha: 'Krippendorff’s α',
 };
+/** Two places, and no sign before a zero. */
 const two = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : value.toFixed(2);
-const percent = (value: number) => `${(value * 100).toFixed(1)} %`;
+  value === null || value === undefined ? '–' : (Math.round(value * 100) / 100 + 0).toFixed(2);
+const percent = (value: number) => `${(value * 100).toFixed(1)}\u00a0%`;
 
 /** How far coders agree, which codes meet and how often each is used. */
 export function Numbers() {
   const [unit, setUnit] = useState('character');
-  const agreement = useView<readonly Agreement[]>('research', 'agreement', { unit });
-  const statistics = useView<Statistics>('research', 'statistics');
+  const agreement = useView<readonly Agreement[]>('research', 'agreement', { unit }, LIVE);
+  const statistics = useView<Statistics>('research', 'statistics', {}, LIVE);
+  // Coders who never coded the same source have nothing to compare.
+  const compared = agreement.data?.filter(({ units }) => units > 0);
   return (
     <>
       <section className="stack" aria-labelledby="agreement">
@@ -79,12 +83,12 @@ export function Numbers() {
         </div>
         <ErrorNotice error={agreement.error} />
         {agreement.loading && <p className="muted">Counting…</p>}
-        {agreement.data?.length === 0 ? (
+        {compared?.length === 0 ? (
           <Empty title="There is nothing to compare yet.">
             <p>Agreement needs two coders, people or agents, who coded the same source.</p>
           </Empty>
         ) : (
-          agreement.data && <AgreementTable rows={agreement.data} />
+          compared && <AgreementTable rows={compared} />
         )}
       </section>
       <ErrorNotice error={statistics.error} />
@@ -118,7 +122,8 @@ function AgreementTable({ rows }: { readonly rows: readonly Agreement[] }) {
           label: '95 % interval',
           numeric: true,
           minor: true,
-          cell: ({ interval }) => (interval ? `${two(interval.low)} to ${two(interval.high)}` : '–'),
+          cell: ({ interval }) =>
+            interval ? `${two(interval.low)}\u00a0to\u00a0${two(interval.high)}` : '–',
         },
         {
           key: 'observed',

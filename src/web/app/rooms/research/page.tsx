@@ -21,7 +21,7 @@ type Tab = (typeof TABS)[number];
 
 export default function ResearchPage() {
   const [parts, go] = useRoomPath('research');
-  const project = useView<Project>('research', 'project', {}, { topics: ['approvals'] });
+  const project = useView<Project>('research', 'project', {}, { topics: ['approvals', 'research.changed'] });
   const act = useAct();
   usePlace(project.data?.project_open ? `research:${project.data.project_id}` : undefined);
   // An agent that points at a passage brings the reader to the front; the reader itself goes to the place.

@@ -31,8 +31,8 @@ export function Read({ parts, go }: Props) {
   const decide = useDecide();
   const say = useToast();
   const list = useRef<VListHandle>(null);
-  const sources = useView<readonly Source[]>('research', 'sources');
-  const tree = useView<CodeTree>('research', 'codes', {}, { topics: ['approvals'] });
+  const sources = useView<readonly Source[]>('research', 'sources', {}, { topics: ['research.changed'] });
+  const tree = useView<CodeTree>('research', 'codes', {}, { topics: ['approvals', 'research.changed'] });
   const codes = useMemo(() => (tree.data ? flatCodes(tree.data) : []), [tree.data]);
 
   const asked = parts[0] === undefined ? undefined : Number(parts[0]);
@@ -46,7 +46,13 @@ export function Read({ parts, go }: Props) {
   const [picking, setPicking] = useState(false);
   const [turn, setTurn] = useState(0);
   useServerEvent('research.navigate', () => setTurn((before) => before + 1));
-  useEffect(() => onServerEvent('approvals', () => void reloadMarks().catch(() => {})), [reloadMarks]);
+  useEffect(() => {
+    const again = () => void reloadMarks().catch(() => {});
+    const stops = ['approvals', 'research.changed'].map((topic) => onServerEvent(topic, again));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [reloadMarks]);
 
   const start = parts[1] === undefined ? undefined : Number(parts[1]);
   const end = parts[2] === undefined ? undefined : Number(parts[2]);

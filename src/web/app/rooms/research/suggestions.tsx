@@ -24,7 +24,7 @@ export function Suggestions({ onShow }: Props) {
     'research',
     'suggestions',
     { state },
-    { topics: ['approvals'] },
+    { topics: ['approvals', 'research.changed'] },
   );
   const [at, setAt] = useState(0);
   const items = query.data ?? [];

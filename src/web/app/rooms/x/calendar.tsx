@@ -14,12 +14,7 @@ const MOVES: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, 
 /** Four weeks of posts. A post is dragged to another day, or moved there with Alt and the arrow keys. */
 export function Calendar() {
   const act = useAct();
-  const schedule = useView<Schedule>(
-    'x',
-    'schedule',
-    { limit: 200 },
-    { topics: ['approvals'], everyMs: 30_000 },
-  );
+  const schedule = useView<Schedule>('x', 'schedule', { limit: 200 }, { topics: ['approvals', 'calls'] });
   const [from, setFrom] = useState(() => mondayOf(new Date()));
   const [dragged, setDragged] = useState<Item>();
   const [over, setOver] = useState<string>();

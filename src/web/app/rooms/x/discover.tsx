@@ -16,7 +16,7 @@ export function Discover({ llm }: { readonly llm: string | null }) {
     'x',
     'discovery_feed',
     { limit: 100 },
-    { topics: ['approvals'], everyMs: 30_000 },
+    { topics: ['approvals', 'calls'], everyMs: 30_000 },
   );
   const [query, setQuery] = useState('');
   const [busy, setBusy] = useState(false);

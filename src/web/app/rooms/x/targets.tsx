@@ -15,7 +15,12 @@ interface Account {
 
 /** Accounts the configuration names, and what was exchanged with each. */
 export function Targets() {
-  const targets = useView<{ accounts: readonly Account[]; max_replies_per_day: number }>('x', 'targets');
+  const targets = useView<{ accounts: readonly Account[]; max_replies_per_day: number }>(
+    'x',
+    'targets',
+    {},
+    { topics: ['calls'], everyMs: 30_000 },
+  );
   if (targets.data?.accounts.length === 0)
     return (
       <Empty title="No account is watched.">
@@ -31,7 +36,9 @@ export function Targets() {
       {targets.data && (
         <>
           <p className="muted">
-            At most {targets.data.max_replies_per_day} replies a day go to these accounts.
+            While <code>countersign up</code> runs it looks for new posts of these accounts; at most{' '}
+            {targets.data.max_replies_per_day} replies a day go to them. Change the list under{' '}
+            <code>[targets]</code> in the configuration.
           </p>
           <Table
             label="Watched accounts"
@@ -42,9 +49,9 @@ export function Targets() {
                 key: 'name',
                 label: 'Account',
                 cell: ({ username }) => (
-                  <>
+                  <span className="account">
                     @<Foreign text={username} />
-                  </>
+                  </span>
                 ),
               },
               { key: 'seen', label: 'Posts seen', numeric: true, cell: ({ posts_seen }) => posts_seen },

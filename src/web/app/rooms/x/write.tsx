@@ -30,7 +30,7 @@ export function Write({ llm, known }: { readonly llm: string | null; readonly kn
     'x',
     'drafts',
     { limit: 100 },
-    { topics: ['approvals'] },
+    { topics: ['approvals', 'calls'] },
   );
   return (
     <div className="x-write">
