@@ -64,6 +64,12 @@ const qa = z
       .describe('auto: bubblewrap where it works; bwrap: refuse without it; off: never.'),
     network: z.boolean().default(false).describe('Let sandboxed test and lint commands use the network.'),
     setup_network: z.boolean().default(false).describe('Let the sandboxed setup command use the network.'),
+    readable: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        'Files and folders a sandboxed command may read beside the system, the programs on the PATH and its worktree; ~ is the home directory.',
+      ),
     env: z.array(z.string().min(1)).default([]).describe('Variables every QA command may see.'),
   })
   .strict();

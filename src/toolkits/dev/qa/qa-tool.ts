@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import type { ToolContext } from '../../../contract/tool.ts';
+import type { QaSettings } from '../config.ts';
 import type { Repo } from '../repos/directory.ts';
 import { type DevServices, defineDevTool } from '../services.ts';
 import { dryRun, runId } from '../shapes.ts';
@@ -97,7 +98,7 @@ export const defineQaTool = (kind: QaKind, wording: Wording) =>
 async function keep(
   name: string,
   result: QaResult,
-  { artifact, note }: ToolContext<DevServices>,
+  { artifact, note, services }: ToolContext<DevServices>,
 ): Promise<Reply> {
   const { status, report: shown } = result;
   const stdout = await artifact(`${name}.stdout.txt`, 'text/plain; charset=utf-8', result.stdout);
@@ -126,7 +127,9 @@ async function keep(
     status,
     report: shown,
     summary: summarize(result),
-    ...(status === 'error' ? { error: { code: 'qa_execution_failed', message: explain(result) } } : {}),
+    ...(status === 'error'
+      ? { error: { code: 'qa_execution_failed', message: explain(result, services.settings.qa) } }
+      : {}),
   };
 }
 
@@ -145,10 +148,12 @@ function summarize({ status, report: { exit_code, duration_ms } }: QaResult): st
   }
 }
 
-const explain = ({ report: { phase, command, exit_code } }: QaResult): string =>
-  phase === 'setup'
-    ? `The setup command ${command} did not succeed (exit code ${exit_code}), so the command was not run.`
-    : `${command} could not be started.`;
+function explain({ report: { phase, command, exit_code, sandbox } }: QaResult, qa: QaSettings): string {
+  if (phase === 'command') return `${command} could not be started; stderr says why.`;
+  const said = `The setup command ${command} did not succeed (exit code ${exit_code}), so the command was not run.`;
+  if (sandbox === 'none' || qa.setup_network) return said;
+  return `${said} It ran without network; a person can allow it with dev.qa.setup_network = true.`;
+}
 
 const blank = (services: DevServices): Reply['report'] => ({
   command: '',

@@ -74,17 +74,15 @@ export function qaCommands(
 export class QaRunner {
   readonly #settings: QaSettings;
   readonly #scratch: Scratch;
-  readonly #dataDir: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #turns: Turns;
 
   constructor(
     settings: QaSettings,
-    place: { scratch: Scratch; dataDir: string; env: Readonly<Record<string, string | undefined>> },
+    place: { scratch: Scratch; env: Readonly<Record<string, string | undefined>> },
   ) {
     this.#settings = settings;
     this.#scratch = place.scratch;
-    this.#dataDir = place.dataDir;
     this.#env = place.env;
     this.#turns = new Turns(settings.max_concurrency);
   }
@@ -114,22 +112,27 @@ export class QaRunner {
   async #execute(
     command: readonly string[],
     job: QaJob,
-    { folder, workDir, tmp }: Worktree,
+    worktree: Worktree,
     sandbox: 'bwrap' | 'none',
     network: boolean,
   ): Promise<Ended> {
     job.onProgress(`Running ${showCommand(command)}`);
-    const bounds = { folder, workDir, gitDir: job.clone.gitDir, dataDir: this.#dataDir, network };
-    return runProcess({
+    const env = qaEnvironment(this.#env, job.commands.env, worktree.tmp);
+    const { readable } = this.#settings;
+    const bounds = { ...worktree, gitDir: job.clone.gitDir, env, readable, network };
+    const ended = await runProcess({
       argv: sandbox === 'bwrap' ? await confine(command, bounds) : command,
-      cwd: workDir,
-      env: qaEnvironment(this.#env, job.commands.env, tmp),
+      cwd: worktree.workDir,
+      env,
       timeoutMs: job.commands.timeoutSeconds * 1000,
       limitBytes: this.#settings.output_limit_bytes,
       artifactBytes: this.#settings.output_limit_bytes * ARTIFACT_FACTOR,
       signal: job.signal,
       onLine: (line) => job.onProgress(line),
     });
+    return sandbox === 'bwrap' && neverStarted(ended)
+      ? { ...ended, how: 'not_started', exitCode: -1 }
+      : ended;
   }
 
   async #sandbox(): Promise<'bwrap' | 'none'> {
@@ -175,6 +178,10 @@ export class QaRunner {
     };
   }
 }
+
+/** Bubblewrap ends with 1 and a line of its own when it cannot set up the sandbox or find the program. */
+const neverStarted = ({ how, exitCode, stdout, stderr }: Ended): boolean =>
+  how === 'exit' && exitCode === 1 && stdout.text() === '' && stderr.text().startsWith('bwrap: ');
 
 function statusOf(ended: Ended): QaStatus {
   if (ended.how === 'timeout') return 'timeout';

@@ -1,51 +1,41 @@
 import { spawn } from 'node:child_process';
-import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import {
+  borrowedObjects,
+  exists,
+  isSystem,
+  packageCaches,
+  programFolders,
+  resolverFile,
+  showSystem,
+} from './visible.ts';
 
 export interface Confinement {
-  /** The one folder the command may write to. */
+  /** The one folder the command may write to; it holds the worktree and the command's own home. */
   readonly folder: string;
   readonly workDir: string;
+  /** What stands where the person's home folder is: empty at first, kept from setup to command. */
+  readonly home: string;
   /** Git folder of the clone, readable. */
   readonly gitDir: string;
-  /** Our own data, which no command has business with. */
-  readonly dataDir: string;
+  /** Stands for the configuration of the clone, which may hold passwords. */
+  readonly gitConfig: string;
+  /** What the command will see of the environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Files and folders the configuration opens on purpose. */
+  readonly readable: readonly string[];
   readonly network: boolean;
 }
 
-/** Keys and sockets that would let a command act as the person. */
-const HIDDEN_AT_HOME = [
-  '.ssh',
-  '.aws',
-  '.azure',
-  '.gnupg',
-  '.kube',
-  '.docker',
-  '.netrc',
-  '.npmrc',
-  '.pypirc',
-  '.git-credentials',
-  '.config/gh',
-  '.config/git/credentials',
-  '.config/gcloud',
-  '.countersign',
-];
-const HIDDEN = [
-  '/run/user',
-  '/run/dbus',
-  '/run/podman',
-  '/run/docker.sock',
-  '/run/containerd',
-  '/var/run/docker.sock',
-];
+const NAMESPACES = ['--unshare-all', '--cap-drop', 'ALL'];
 
 let works: Promise<boolean> | undefined;
 
 /** Is bubblewrap here, and may it make namespaces? Asked once per process. */
 export function bwrapWorks(): Promise<boolean> {
   works ??= new Promise((resolve) => {
-    const probe = ['--unshare-all', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--', 'true'];
+    const probe = [...NAMESPACES, '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--', 'true'];
     const child = spawn('bwrap', probe, { stdio: 'ignore' });
     child.on('error', () => resolve(false));
     child.on('close', (code) => resolve(code === 0));
@@ -53,24 +43,37 @@ export function bwrapWorks(): Promise<boolean> {
   return works;
 }
 
-/** The command inside a read-only copy of the system, without other processes, without keys, without network. */
+/**
+ * The command with the system's programs, its worktree and nothing else: no network, no other processes, no home
+ * folder, nobody's temporary files, none of our own data. What is not named here does not exist for it.
+ */
 export async function confine(argv: readonly string[], to: Confinement): Promise<string[]> {
-  const hidden: string[] = [];
-  const candidates = [to.dataDir, ...HIDDEN, ...HIDDEN_AT_HOME.map((name) => join(homedir(), name))];
-  for (const path of candidates) {
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isDirectory()) hidden.push('--tmpfs', path);
-    else if (found) hidden.push('--ro-bind', '/dev/null', path);
-  }
+  const home = to.env.HOME && !isSystem(to.env.HOME) ? to.env.HOME : undefined;
+  const readOnly = [
+    ...(await programFolders(to.env.PATH ?? '', home)),
+    ...(home && !to.network ? await packageCaches(home, to.home) : []),
+    ...(to.network ? await resolverFile() : []),
+    ...to.readable.map(expand),
+    ...(await borrowedObjects(to.gitDir)),
+    to.gitDir,
+  ];
+  const credentials = join(to.gitDir, 'credentials');
   return [
     'bwrap',
     '--die-with-parent',
     '--new-session',
-    '--unshare-all',
+    ...NAMESPACES,
     ...(to.network ? ['--share-net'] : []),
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
-    ...hidden,
-    ...['--ro-bind', to.gitDir, to.gitDir, '--bind', to.folder, to.folder, '--chdir', to.workDir, '--'],
+    ...(await showSystem()),
+    ...['--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/var/tmp', '--dir', '/run'],
+    ...(home ? ['--bind', to.home, home] : []),
+    ...readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['--ro-bind', to.gitConfig, join(to.gitDir, 'config')],
+    ...((await exists(credentials)) ? ['--ro-bind', '/dev/null', credentials] : []),
+    ...['--bind', to.folder, to.folder, '--chdir', to.workDir, '--'],
     ...argv,
   ];
 }
+
+const expand = (path: string): string =>
+  path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);

@@ -1,0 +1,264 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type CallOptions,
+  type DevWorld,
+  git,
+  makeRepo,
+  openWorld,
+  snapshot,
+  tempFolder,
+  writeFiles,
+} from '../../../../test/support/dev.ts';
+import type { JsonObject } from '../../../contract/json.ts';
+import { bwrapWorks } from './sandbox.ts';
+
+const SECRET = 'S3CRET-a84be1f0';
+const works = await bwrapWorks();
+const why = works ? '' : ' (skipped: bubblewrap is not installed or may not make namespaces here)';
+
+interface Reply {
+  readonly status: string;
+  readonly report: {
+    readonly stdout: string;
+    readonly stderr: string;
+    readonly sandbox: string;
+    exit_code: number;
+  };
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Files below these folders that hold the secret, as far as the script can see. */
+const SEARCH = `
+const fs = require('fs'), path = require('path');
+const found = [];
+const walk = (at, depth) => {
+  let names; try { names = fs.readdirSync(at) } catch { return }
+  for (const name of names) {
+    const one = path.join(at, name);
+    let is; try { is = fs.lstatSync(one) } catch { continue }
+    if (is.isDirectory() && depth < 8) walk(one, depth + 1);
+    else if (is.isFile() && is.size < 100000) try { if (fs.readFileSync(one, 'utf8').includes('${SECRET.slice(0, 6)}' + '${SECRET.slice(6)}')) found.push(one) } catch {}
+  }
+};`;
+
+describe.skipIf(!works)(`a QA command in bubblewrap${why}`, () => {
+  let folder: string;
+  let home: string;
+  let repo: string;
+  let world: DevWorld;
+
+  beforeEach(() => {
+    folder = tempFolder();
+    home = join(folder, 'home');
+    writeFiles(home, {
+      '.ssh/id_ed25519': SECRET,
+      '.netrc': SECRET,
+      '.config/some-tool/token': SECRET,
+      'notes.txt': SECRET,
+      '.tools/v1/bin/greet': `#!/bin/sh\ncat "$(dirname "$0")/../share/text"\n`,
+      '.tools/v1/share/text': 'hello from a tool at home\n',
+      'data-for-tests/sample.txt': 'sample\n',
+    });
+    chmodSync(join(home, '.tools/v1/bin/greet'), 0o755);
+    repo = makeRepo(join(folder, 'app'), { 'value.txt': 'base\n' });
+    git(repo, 'remote', 'add', 'origin', `https://x:${SECRET}@example.org/app.git`);
+    writeFiles(folder, { 'data/keys/log.key': SECRET, 'data/config.toml': SECRET, 'elsewhere.txt': SECRET });
+    writeFiles(repo, { 'not-committed.txt': SECRET });
+  });
+  afterEach(() => world.close());
+
+  const call = async (qa: JsonObject, options: CallOptions = {}): Promise<Reply> => {
+    const env = { PATH: `${process.env.PATH}:${home}/.tools/v1/bin`, HOME: home };
+    world = await openWorld({ cwd: repo, folder, config: { qa: { sandbox: 'bwrap', ...qa } }, env });
+    const { data } = await world.call('qa_test', { run_id: await world.run('.') }, options);
+    return data as unknown as Reply;
+  };
+  /** What the script printed as its last line, as JSON. */
+  const see = async (script: string, qa: JsonObject = {}): Promise<unknown> => {
+    const { status, report } = await call({ test: [process.execPath, '-e', script], ...qa });
+    expect([status, report.stderr, report.sandbox]).toEqual(['pass', '', 'bwrap']);
+    return JSON.parse(report.stdout);
+  };
+
+  describe('and the network', () => {
+    let server: Server;
+    let port: number;
+    let connections = 0;
+
+    beforeAll(async () => {
+      server = createServer((socket) => {
+        connections += 1;
+        socket.end('hello');
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      port = (server.address() as { port: number }).port;
+    });
+    afterAll(() => server.close());
+    beforeEach(() => {
+      connections = 0;
+    });
+    const dial = () =>
+      `const s = require('net').connect(${port}, '127.0.0.1'); s.on('error', (e) => console.log(JSON.stringify(e.code))); s.on('data', (d) => console.log(JSON.stringify(String(d))));`;
+
+    it('cannot reach a listener on loopback', async () => {
+      expect(await see(dial())).toBe('ECONNREFUSED');
+      expect(connections).toBe(0);
+    });
+
+    it('can when the configuration allows it, for setup and command apart', async () => {
+      expect(await see(dial(), { network: true })).toBe('hello');
+      expect(connections).toBe(1);
+      await world.closeStore();
+      const setup = [process.execPath, '-e', `${dial()} s.on('error', () => process.exit(7))`];
+      expect(await call({ setup, test: ['true'], network: true })).toMatchObject({
+        status: 'error',
+        report: { exit_code: 7 },
+        error: { message: expect.stringContaining('dev.qa.setup_network = true') },
+      });
+      expect(connections).toBe(1);
+    });
+  });
+
+  it('reads nothing of the home folder, of our own data, of other files and of passwords in the clone', async () => {
+    writeFileSync(join(repo, '.git/credentials'), SECRET);
+    const search = (
+      ...roots: string[]
+    ) => `${SEARCH} for (const root of ${JSON.stringify(roots)}) walk(root, 0);
+      console.log(JSON.stringify({ found, env: JSON.stringify(process.env).includes('S3' + 'CRET') }));`;
+    const everywhere = search(folder, tmpdir(), '/var/tmp', '/run', '/home');
+    expect(await see(everywhere)).toEqual({ found: [], env: false });
+    await world.closeStore();
+    // The same search finds them when nothing confines it.
+    const free = await call({ sandbox: 'off', test: [process.execPath, '-e', search(folder)] });
+    expect(free.report.sandbox).toBe('none');
+    const places = ['home/.ssh/id_ed25519', 'data/config.toml', 'app/.git/config', 'app/.git/credentials'];
+    expect((JSON.parse(free.report.stdout) as { found: string[] }).found).toEqual(
+      expect.arrayContaining(places.map((name) => join(folder, name))),
+    );
+  });
+
+  it('writes nowhere but in its own folders', async () => {
+    const mine = join(folder, 'mine.txt');
+    const targets = [
+      join(repo, 'value.txt'),
+      join(repo, '.git/config'),
+      join(repo, '.git/hooks/post-checkout'),
+      join(repo, '.git/refs/heads/evil'),
+      join(folder, 'data/evil'),
+      join(home, '.bashrc'),
+      join(home, '.tools/v1/bin/greet'),
+      join(tmpdir(), `evil-${process.pid}`),
+      mine,
+      '/etc/evil',
+      '/usr/local/bin/evil',
+      '/var/tmp/evil',
+    ];
+    const before = [snapshot(repo), readFileSync(join(repo, '.git/config'), 'utf8')];
+    const script = `const fs = require('fs'); const { spawnSync } = require('child_process');
+      spawnSync('mount', ['-o', 'remount,rw,bind', '/usr']); spawnSync('mount', ['-t', 'tmpfs', 'x', '/etc']);
+      for (const path of ${JSON.stringify(targets)}) { try { fs.mkdirSync(require('path').dirname(path), { recursive: true }); fs.writeFileSync(path, 'evil') } catch {} }
+      fs.writeFileSync('allowed', 'x'); fs.writeFileSync(process.env.TMPDIR + '/allowed', 'x'); fs.writeFileSync(process.env.HOME + '/allowed', 'x');
+      const ro = ['/usr', '/etc', ${JSON.stringify(join(repo, '.git'))}].filter((at) => { try { fs.writeFileSync(at + '/evil', ''); return true } catch { return false } });
+      console.log(JSON.stringify(ro));`;
+    expect(await see(script)).toEqual([]);
+    expect([snapshot(repo), readFileSync(join(repo, '.git/config'), 'utf8')]).toEqual(before);
+    for (const path of targets) {
+      if (existsSync(path)) expect(readFileSync(path, 'utf8'), path).not.toBe('evil');
+    }
+    expect(existsSync(mine)).toBe(false);
+    expect(readdirSync(join(folder, 'data/dev/scratch'))).toEqual([]);
+  });
+
+  it('still has git, the programs of the PATH, and what the configuration opens', async () => {
+    const script = `const run = (...argv) => String(require('child_process').execFileSync(argv[0], argv.slice(1))).trim();
+      console.log(JSON.stringify([run('git', 'log', '-1', '--format=%s'), run('git', 'status', '--porcelain'), run('greet'), require('fs').readFileSync(${JSON.stringify(join(folder, 'home/data-for-tests/sample.txt'))}, 'utf8'), run('git', 'remote')]));`;
+    const readable = [join(home, 'data-for-tests'), '/no/such/folder'];
+    expect(await see(script, { readable })).toEqual([
+      'first',
+      '',
+      'hello from a tool at home',
+      'sample\n',
+      '',
+    ]);
+  });
+
+  it('keeps its own home from setup to command, and none after it', async () => {
+    const setup = [
+      process.execPath,
+      '-e',
+      `require('fs').writeFileSync(process.env.HOME + '/.cached', 'yes')`,
+    ];
+    const script = `console.log(JSON.stringify(require('fs').readFileSync(process.env.HOME + '/.cached', 'utf8')))`;
+    expect(await see(script, { setup })).toBe('yes');
+    expect(existsSync(join(home, '.cached'))).toBe(false);
+  });
+
+  it('sees no process of the machine', async () => {
+    const script = `const pids = require('fs').readdirSync('/proc').filter((n) => /^\\d+$/.test(n)); console.log(JSON.stringify(pids.length < 8 && !pids.includes('${process.pid}')))`;
+    expect(await see(script)).toBe(true);
+  });
+
+  it('dies with everything it started at the timeout, also what left its session', async () => {
+    const marker = `countersign-test-${process.pid}-${Date.now()}`;
+    const child = `require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '${marker}'], { detached: true, stdio: 'ignore' }).unref()`;
+    const script = `process.on('SIGTERM', () => {}); ${child}; console.log('started'); setInterval(() => {}, 1000)`;
+    let during = 0;
+    const reply = await call(
+      { timeout_seconds: 2, test: [process.execPath, '-e', script, marker] },
+      {
+        onProgress(message) {
+          if (message === 'started') during = processesWith(marker);
+        },
+      },
+    );
+    expect(reply).toMatchObject({ status: 'timeout', report: { exit_code: -1, sandbox: 'bwrap' } });
+    expect(during).toBeGreaterThanOrEqual(2);
+    for (let tries = 0; tries < 250 && processesWith(marker) > 0; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(processesWith(marker)).toBe(0);
+  });
+
+  it('is an error when there is no such program, as it is without bubblewrap', async () => {
+    expect(await call({ test: ['no-such-program-anywhere'] })).toMatchObject({
+      status: 'error',
+      report: {
+        exit_code: -1,
+        sandbox: 'bwrap',
+        stderr: expect.stringContaining('no-such-program-anywhere'),
+      },
+      error: { code: 'qa_execution_failed' },
+    });
+  });
+
+  it('fails with the exit code of the command, also with 1', async () => {
+    expect(
+      await call({ test: [process.execPath, '-e', 'console.error("no"); process.exit(1)'] }),
+    ).toMatchObject({
+      status: 'fail',
+      report: { exit_code: 1, stderr: 'no\n' },
+    });
+  });
+
+  it('reads objects that the clone borrows from another one', async () => {
+    const borrower = join(folder, 'borrower');
+    git(folder, 'clone', '-q', '--shared', repo, borrower);
+    repo = borrower;
+    const script = `console.log(JSON.stringify(String(require('child_process').execFileSync('git', ['show', 'HEAD:value.txt']))))`;
+    expect(await see(script)).toBe('base\n');
+  });
+});
+
+function processesWith(marker: string): number {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(marker);
+    } catch {
+      return false;
+    }
+  }).length;
+}

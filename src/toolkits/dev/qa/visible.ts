@@ -1,0 +1,105 @@
+import { lstat, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+
+/** Where systems keep their programs. Everything else (home folders, /var, /run, /srv, /mnt …) is not there at all. */
+const SYSTEM = [
+  'usr',
+  'bin',
+  'sbin',
+  'lib',
+  'lib32',
+  'lib64',
+  'libx32',
+  'etc',
+  'opt',
+  'nix',
+  'gnu',
+  'snap',
+  'sys',
+];
+/** Beside a folder of programs, what they load. */
+const SIBLINGS = ['lib', 'lib64', 'libexec', 'conf', 'versions', 'installs'];
+/** Programs that people keep at home without a folder of their own on the PATH. */
+const TOOLCHAINS = ['.rustup', '.local/share/uv', '.local/share/pipx', '.local/pipx'];
+/** Downloaded packages, so that tests without network find what the person has; no tool keeps its keys there. */
+const CACHES = [
+  '.npm/_cacache',
+  '.cargo/registry',
+  '.cargo/git',
+  '.m2/repository',
+  '.gradle/caches',
+  '.nuget/packages',
+  '.cache/pip',
+  '.cache/uv',
+  '.cache/ms-playwright',
+  '.local/share/pnpm/store',
+  'go/pkg/mod',
+];
+
+export const exists = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined)) !== undefined;
+
+/** Arguments of bubblewrap that show the system's programs, read-only. */
+export async function showSystem(): Promise<string[]> {
+  const shown: string[] = [];
+  for (const name of SYSTEM) {
+    const path = `/${name}`;
+    const found = await lstat(path).catch(() => undefined);
+    if (found?.isSymbolicLink()) shown.push('--symlink', await readlink(path), path);
+    else if (found?.isDirectory()) shown.push('--ro-bind', path, path);
+  }
+  return shown;
+}
+
+/** The programs on the PATH, with what they need from the folders around them. */
+export async function programFolders(path: string, home: string | undefined): Promise<string[]> {
+  const wanted = path
+    .split(':')
+    .filter(isAbsolute)
+    .flatMap((folder) => around(resolve(folder), home));
+  if (home) wanted.push(...TOOLCHAINS.map((name) => join(home, name)));
+  return present(wanted);
+}
+
+/** Packages the person has downloaded, unless the command's own home has some already. */
+export async function packageCaches(home: string, ownHome: string): Promise<string[]> {
+  const free: string[] = [];
+  for (const name of CACHES) {
+    const own = await readdir(join(ownHome, name)).catch(() => []);
+    if (own.length === 0) free.push(join(home, name));
+  }
+  return present(free);
+}
+
+/** Other repositories whose objects this one borrows. */
+export async function borrowedObjects(gitDir: string): Promise<string[]> {
+  const text = await readFile(join(gitDir, 'objects/info/alternates'), 'utf8').catch(() => '');
+  const folders = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return present(folders.map((folder) => resolve(gitDir, 'objects', folder)));
+}
+
+/** Names of hosts are looked up by a file that many systems keep in /run. */
+export async function resolverFile(): Promise<string[]> {
+  const path = await realpath('/etc/resolv.conf').catch(() => undefined);
+  return path && !isSystem(path) ? [path] : [];
+}
+
+function around(folder: string, home: string | undefined): string[] {
+  const parent = dirname(folder);
+  const inside = home === undefined ? '..' : relative(home, parent);
+  // ~/.nvm/versions/node/v22/bin: the parent is one program's own; ~/.local and ~/projects/x are not.
+  if (/^\.[^./][^/]*\/./.test(inside) && basename(folder) === 'bin') return [parent];
+  return [folder, ...SIBLINGS.map((name) => join(parent, name))];
+}
+
+/** Shown as a whole already; nothing may be put in its place. */
+export const isSystem = (path: string): boolean =>
+  path === '/' || SYSTEM.some((name) => path === `/${name}` || path.startsWith(`/${name}/`));
+
+async function present(paths: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of new Set(paths)) {
+    if (!isSystem(path) && (await exists(path))) found.push(path);
+  }
+  return found;
+}
