@@ -26,10 +26,11 @@ export async function createServed(
     instructions: INSTRUCTIONS,
     exposure,
     invoke: app.kernel.invoke,
-    resources: resourcesOf(app),
+    resources: resourcesOf(app).map((resource) => recorded(app, resource)),
     prompts,
     log: app.log,
     stateKey: await stateKey(app),
+    dialogs: app.config.approvals.dialogs,
     person: app.person,
     modes: () => app.policy.modes,
     firstUse: (nonce) => firstUse(app, nonce),
@@ -72,6 +73,18 @@ async function firstUse({ database, now }: App, nonce: string): Promise<boolean>
   return numInsertedOrUpdatedRows !== 0n;
 }
 
+/** A resource is no tool, but reading one leaves evidence like any other read. */
+const recorded = (app: App, resource: ServedResource): ServedResource => ({
+  ...resource,
+  async read(reader) {
+    const { principal, transport } = reader;
+    const text = await resource.read(reader);
+    const extra = { resource: resource.uri };
+    await app.kernel.note({ kind: 'read', principal: principalName(principal), transport, extra });
+    return text;
+  },
+});
+
 function resourcesOf(app: App): ServedResource[] {
   const json = (value: JsonObject | JsonObject[]): string => JSON.stringify(value, null, 2);
   return [
@@ -79,10 +92,16 @@ function resourcesOf(app: App): ServedResource[] {
       uri: 'countersign://approvals/pending',
       name: 'pending-approvals',
       title: 'What waits for a person',
-      description: 'The calls and suggestions that wait in the inbox, oldest first.',
+      description: 'What you asked for that waits in the inbox, oldest first.',
       mimeType: 'application/json',
-      async read() {
-        const waiting = await app.kernel.approvals.list({ states: ['pending'], order: 'oldest', limit: 100 });
+      async read({ principal }) {
+        const waiting = await app.kernel.approvals.list({
+          states: ['pending'],
+          order: 'oldest',
+          limit: 100,
+          // What other agents asked for is none of this one's business.
+          requester: principal.kind === 'agent' ? principal : undefined,
+        });
         return json(
           waiting.map(({ id, uuid, tool, summary, requester, reason, createdAt }) => ({
             id,

@@ -50,6 +50,13 @@ export const approvals = configSection(
         .default(false)
         .describe('True: an agent may decide, never on its own calls.')
         .meta({ tighten: 'to-false' }),
+      dialogs: z
+        .boolean()
+        .default(true)
+        .describe(
+          'False: no answer given in the program an agent runs in counts, only the inbox and commands.',
+        )
+        .meta({ tighten: 'to-false' }),
       notify: z
         .object({
           webhook: z

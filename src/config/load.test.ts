@@ -75,6 +75,7 @@ describe('layers', () => {
     expect(config.approvals).toEqual({
       expiry_hours: 24,
       agents_may_approve: false,
+      dialogs: true,
       notify: { desktop: true },
     });
     expect(config.server).toEqual({ host: '127.0.0.1', port: 8765, allowed_hosts: [] });

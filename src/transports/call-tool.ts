@@ -152,7 +152,7 @@ async function consentOf(
   principal: Principal,
   wanted: () => string,
 ): Promise<Consent | undefined> {
-  const state = mcpReq.requestState<QuestionState>();
+  const state = served.dialogs ? mcpReq.requestState<QuestionState>() : undefined;
   if (state && state.digest === wanted() && state.principal === principalName(principal)) {
     const answer = inputResponse(mcpReq.inputResponses, QUESTION);
     const agreed = answer.kind === 'elicit' && answer.action === 'accept' && answer.content?.confirm === true;

@@ -67,10 +67,10 @@ export function createMcpServer(served: Served, peer: Peer, around: Around = (ca
     return { tools: listingOf(served.exposure) as never };
   });
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    around(() => callTool(served, peer, callerOf(server, context), params, context, codec), context),
+    around(() => callTool(served, peer, callerOf(served, server, context), params, context, codec), context),
   );
   if (long) addTaskMethods(server, served, admit);
-  addResources(server, served.resources, admit);
+  addResources(server, served.resources, peer.transport, admit);
   addPrompts(server, served, admit);
   server.setRequestHandler('completion/complete', () => ({ completion: { values: [] } }));
   return server;
@@ -85,7 +85,7 @@ export type Around = (
 /** Refuses a request without a token where one is needed. */
 type Admit = (context: ServerContext) => Promise<Principal>;
 
-function callerOf(server: Server, context: ServerContext): Caller {
+function callerOf(served: Served, server: Server, context: ServerContext): Caller {
   const { mcpReq } = context;
   // The envelope's keys are plain strings on the wire; its type lists them under computed names.
   const envelope = mcpReq.envelope as { [key: string]: unknown } | undefined;
@@ -95,12 +95,17 @@ function callerOf(server: Server, context: ServerContext): Caller {
     | undefined;
   return {
     client: info ? `${info.name}/${info.version}`.slice(0, 120) : undefined,
-    canAsk: capabilities?.elicitation !== undefined,
+    canAsk: served.dialogs && capabilities?.elicitation !== undefined,
     takesTasks: takesTasks(context),
   };
 }
 
-function addResources(server: Server, resources: readonly ServedResource[], admit: Admit): void {
+function addResources(
+  server: Server,
+  resources: readonly ServedResource[],
+  transport: string,
+  admit: Admit,
+): void {
   server.setRequestHandler('resources/list', async (_request, context) => {
     await admit(context);
     return {
@@ -115,7 +120,7 @@ function addResources(server: Server, resources: readonly ServedResource[], admi
   });
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
   server.setRequestHandler('resources/read', async ({ params }, context) => {
-    await admit(context);
+    const principal = await admit(context);
     const found = resources.find(({ uri }) => uri === params.uri);
     if (!found)
       throw new ProtocolError(
@@ -123,7 +128,11 @@ function addResources(server: Server, resources: readonly ServedResource[], admi
         `There is no resource ${params.uri.slice(0, 200)}`,
         { uri: params.uri },
       );
-    return { contents: [{ uri: found.uri, mimeType: found.mimeType, text: await found.read() }] };
+    return {
+      contents: [
+        { uri: found.uri, mimeType: found.mimeType, text: await found.read({ principal, transport }) },
+      ],
+    };
   });
 }
 

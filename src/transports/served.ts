@@ -16,6 +16,8 @@ export interface Served {
   readonly log: Log;
   /** Signs the state of a question put to a person; shared by all processes on one data directory. */
   readonly stateKey: Uint8Array;
+  /** Whether a person may be asked in the client's own program at all. */
+  readonly dialogs: boolean;
   /** Whose answer a client's own dialog gives. */
   readonly person: Principal;
   modes(): Modes;
@@ -31,7 +33,13 @@ export interface ServedResource {
   readonly title: string;
   readonly description: string;
   readonly mimeType: string;
-  read(): Promise<string>;
+  read(reader: Reader): Promise<string>;
+}
+
+/** Who reads a resource, for what they may see and for the record. */
+export interface Reader {
+  readonly principal: Principal;
+  readonly transport: string;
 }
 
 export interface ServedPrompt {

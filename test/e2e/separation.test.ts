@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import SqliteFile from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectStdio, createHome, type Home, type Server, startUp } from './support.ts';
 
@@ -152,5 +154,47 @@ describe('an agent and its own call', () => {
       stderr: expect.stringContaining('already done'),
     });
     expect(home.cli('audit', 'verify')).toContain('The log is whole');
+  });
+
+  it('is shown to its own agent only when it waits, and reading that leaves evidence', async () => {
+    const { id } = await route();
+    const { token } = JSON.parse(home.cli('agents', 'add', 'reader', '--json')) as { token: string };
+    const uri = 'countersign://approvals/pending';
+    const read = async (options = {}) => {
+      const session = await server.connect('http', options);
+      const { contents } = await session.client.readResource({ uri });
+      await session.close();
+      return JSON.parse((contents[0] as { text: string }).text) as { id: number }[];
+    };
+    expect((await read()).map((one) => one.id)).toContain(id);
+    expect(await read({ token })).toEqual([]);
+    const store = new SqliteFile(join(home.dir, 'countersign.db'), { readonly: true });
+    const rows = store
+      .prepare("select body from audit_log where body like '%/pending%' order by seq")
+      .all([]) as { body: string }[];
+    store.close();
+    expect(rows.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { kind: 'read', principal: 'agent:local', transport: 'http', extra: { resource: uri } },
+      { kind: 'read', principal: 'agent:reader', transport: 'http', extra: { resource: uri } },
+    ]);
+    expect(JSON.parse(home.cli('audit', 'verify', '--json'))).toMatchObject({ ok: true });
+  });
+});
+
+describe('where dialogs are switched off', () => {
+  it('an agent that claims to have a person at hand is refused all the same', async () => {
+    const home = createHome('toolkits = ["x"]\n[approvals]\ndialogs = false\n');
+    const session = await connectStdio(home, [], { capabilities: { elicitation: { form: {} } } });
+    let asked = 0;
+    session.client.setRequestHandler('elicitation/create', async () => {
+      asked += 1;
+      return { action: 'accept', content: { confirm: true } };
+    });
+    await session.client.callTool({ name: 'x_post_tweet', arguments: { text: 'Wait for a person' } });
+    const { structuredContent } = await session.client.callTool({ name: 'approve_all', arguments: {} });
+    await session.close();
+    home.close();
+    expect(structuredContent).toMatchObject({ success: false, error: { code: 'policy_denied_hard_rule' } });
+    expect(asked).toBe(0);
   });
 });
