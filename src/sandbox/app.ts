@@ -70,7 +70,7 @@ async function serveApi(context: Context<Env>, ports: AppPorts): Promise<Respons
   }));
   if (fault?.kind === 'drop_before') return drop(context);
   if (fault?.kind === 'slow') await ports.sleep(fault.ms ?? 1000);
-  const scripted = fault && problemOf(fault);
+  const scripted = fault && problemOf(fault, endpoint);
   if (scripted) return respond(context, scripted, scriptedHeaders(fault, scripted, endpoint, ports.now()));
   if (identity instanceof Problem) throw identity;
 

@@ -1,9 +1,11 @@
-import type { Endpoint } from '../toolkits/x/endpoints/endpoint.ts';
+import { ADS_HOST, type Endpoint } from '../toolkits/x/endpoints/endpoint.ts';
 import type { FaultDoc } from './documents.ts';
 import {
+  adsProblem,
   duplicateContent,
   forbidden,
   invalidRequest,
+  noSuchResource,
   notFound,
   type Problem,
   serverError,
@@ -17,7 +19,7 @@ import type { State } from './state.ts';
 
 /**
  * Scripted misfortune. `drop_before` cuts the connection before anything happens, `drop_after` when it has happened;
- * `slow` waits and then answers as usual; `garbled` answers with something that is not JSON after it happened.
+ * `not_found` misses the item, `gone` the whole endpoint; `slow` waits and then answers as usual; `garbled` answers with something that is not JSON after it happened.
  */
 export const FAULT_KINDS = [
   'rate_limited',
@@ -30,6 +32,7 @@ export const FAULT_KINDS = [
   'duplicate',
   'bad_request',
   'not_found',
+  'gone',
   'drop_before',
   'drop_after',
   'slow',
@@ -61,7 +64,7 @@ export function takeFault(state: State, endpoint: Endpoint, path: string): Fault
 }
 
 /** The error a fault answers with; undefined for those that strike otherwise. */
-export function problemOf(fault: FaultDoc): Problem | undefined {
+export function problemOf(fault: FaultDoc, { host }: Endpoint): Problem | undefined {
   switch (fault.kind as FaultKind) {
     case 'rate_limited':
       return tooManyRequests();
@@ -84,6 +87,10 @@ export function problemOf(fault: FaultDoc): Problem | undefined {
         { name: 'request', value: '', message: fault.detail ?? 'The request was refused on purpose' },
       ]);
     case 'not_found':
+      return host === ADS_HOST
+        ? adsProblem(404, 'NOT_FOUND', 'The entity was not found')
+        : noSuchResource('resource', 'id', '0');
+    case 'gone':
       return notFound();
     default:
       return undefined;

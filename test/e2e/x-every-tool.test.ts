@@ -1,20 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, openApp } from '../../src/app.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
+import type { Sandbox } from '../../src/sandbox/start.ts';
 import { createServed } from '../../src/serving.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
-import { type CallWorld, curatedCalls } from '../support/x-curated-calls.ts';
-import { fillIds, GENERATED_CALLS, NAMED_POSTS } from '../support/x-generated-calls.ts';
+import { callArgs, liveWorld, namedPosts, putMedia } from '../support/x-call-world.ts';
+import type { CallWorld } from '../support/x-curated-calls.ts';
+import { GENERATED_CALLS } from '../support/x-generated-calls.ts';
 import { startModel, type TestModel } from '../support/x-model.ts';
-
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 interface Envelope {
   readonly success: boolean;
@@ -29,14 +26,13 @@ describe('all tools of toolkit x, through a real client on the sandbox', () => {
   let clients: Record<'admin' | 'api-readonly', Client>;
   let closeAll: () => Promise<void>;
   let world: CallWorld;
-  const known: Record<string, string> = {};
+  let known: Record<string, string>;
 
   beforeAll(async () => {
     const home = mkdtempSync(join(tmpdir(), 'countersign-x-'));
     model = await startModel(() => 'A plain answer that says something of its own.');
     writeFileSync(join(home, 'config.toml'), configOf(model));
-    mkdirSync(join(home, 'media'));
-    writeFileSync(join(home, 'media', 'dot.png'), PNG);
+    putMedia(home);
     app = await openApp({ env: { COUNTERSIGN_HOME: home, HOME: home } });
     const opened = await Promise.all([connect(app, 'admin'), connect(app, 'api-readonly')]);
     clients = { admin: opened[0].client, 'api-readonly': opened[1].client };
@@ -46,12 +42,10 @@ describe('all tools of toolkit x, through a real client on the sandbox', () => {
       await model.close();
       rmSync(home, { recursive: true, force: true });
     };
-    world = await prepareWorld(app, home, model);
+    world = await liveWorld(app, home, model);
     const sandbox = await app.hostFor((await app.inventory.load('x')).toolkit).sandbox?.('x');
-    const look = await sandbox?.control('look', { collection: 'posts' });
-    const items = (look?.items ?? []) as { id: string; text: string }[];
-    for (const [name, start] of Object.entries(NAMED_POSTS))
-      known[name] = items.find(({ text }) => text.startsWith(start))?.id ?? '';
+    if (!sandbox) throw new Error('There is no sandbox.');
+    known = await namedPosts(sandbox as Pick<Sandbox, 'control'>);
   });
   afterAll(() => closeAll());
 
@@ -74,16 +68,16 @@ describe('all tools of toolkit x, through a real client on the sandbox', () => {
   });
 
   it('succeed with an answer that fits their output schema', async () => {
-    const curated = curatedCalls(world);
-    const generated = new Map(GENERATED_CALLS.map(([name, args]) => [name as string, args]));
+    const argsOf = callArgs(world, known);
+    const generated: readonly string[] = GENERATED_CALLS.map(([name]) => name);
     const { tools } = await clients.admin.listTools();
     const decisions = new Set(['approve_item', 'approve_all', 'reject_item']);
-    for (const name of [...generated.keys()]) await succeed(name, fillIds(generated.get(name) ?? {}, known));
+    for (const name of generated) await succeed(name, await argsOf(name));
     for (const { name } of [...tools, { name: 'x_get_me' }]) {
-      if (generated.has(name) || decisions.has(name)) continue;
+      if (generated.includes(name) || decisions.has(name)) continue;
       // Only a reply to one's own post can be hidden.
       const hide = { endpoint: `/2/tweets/${known.$spam}/hidden`, body: '{"hidden":true}' };
-      await succeed(name, name === 'x_put' ? hide : ((await curated[name]?.()) ?? {}));
+      await succeed(name, name === 'x_put' ? hide : await argsOf(name));
     }
   }, 240_000);
 
@@ -139,42 +133,5 @@ async function connect(app: App, profile: 'admin' | 'api-readonly') {
       await client.close();
       await listening.close();
     },
-  };
-}
-
-async function prepareWorld(app: App, dataDir: string, model: TestModel): Promise<CallWorld> {
-  const invoke = async (tool: string, args: JsonObject) => {
-    const bound = await app.inventory.resolve(tool);
-    if (!bound) throw new Error(`No tool ${tool}`);
-    return app.kernel.invoke({ bound, args, principal: app.person, transport: 'test' });
-  };
-  const data = async (tool: string, args: JsonObject): Promise<JsonObject> => {
-    const { outcome } = await invoke(tool, args);
-    if (outcome.status !== 'ok') throw new Error(`${tool}: ${JSON.stringify(outcome)}`);
-    return outcome.data as JsonObject;
-  };
-  const [first] = (await data('x_search_tweets', { query: 'monitoring' })).tweets as {
-    id: string;
-    author_id: string;
-  }[];
-  if (!first) throw new Error('The sandbox has no post to work with.');
-  const own = await data('x_post_tweet', { text: 'A post to work with' });
-  return {
-    post: first.id,
-    user: first.author_id,
-    own: String(own.id),
-    dataDir,
-    data,
-    callId: async (tool, args) => (await invoke(tool, args)).callId,
-    pending: async () =>
-      (
-        await app.kernel.approvals.propose({
-          tool: 'x_like_tweet',
-          args: { tweet_id: first.id },
-          requester: { kind: 'agent', id: 'other' },
-          reason: 'asked',
-        })
-      ).id,
-    answerOnce: (text) => model.answerOnce(text),
   };
 }

@@ -13,12 +13,15 @@ export interface TestModel {
   readonly requests: { system: string; prompt: string }[];
   answerOnce(text: string): void;
   failOnce(status: number): void;
+  /** Fails every request with this status until told otherwise. */
+  fail(status: number | undefined): void;
   close(): Promise<void>;
 }
 
 /** A language model over real HTTP that says what the test tells it to: OpenAI's chat completions. */
 export async function startModel(answer: (prompt: string) => string): Promise<TestModel> {
   const queued: (string | number)[] = [];
+  let broken: number | undefined;
   const requests: TestModel['requests'] = [];
   const server = createServer(async (request, response) => {
     const { messages } = JSON.parse(await bodyOf(request)) as {
@@ -27,7 +30,7 @@ export async function startModel(answer: (prompt: string) => string): Promise<Te
     const system = textOf(messages.find(({ role }) => role === 'system')?.content);
     const prompt = textOf(messages.findLast(({ role }) => role === 'user')?.content);
     requests.push({ system, prompt });
-    const next = queued.shift() ?? answer(prompt);
+    const next = broken ?? queued.shift() ?? answer(prompt);
     const failed = typeof next === 'number';
     response.writeHead(failed ? next : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(failed ? { error: { message: 'no', type: 'test' } } : completion(next)));
@@ -44,6 +47,9 @@ export async function startModel(answer: (prompt: string) => string): Promise<Te
     requests,
     answerOnce: (text) => queued.push(text),
     failOnce: (status) => queued.push(status),
+    fail: (status) => {
+      broken = status;
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -108,10 +108,13 @@ function metaOf({ elapsedMs, callId }: Finished, { mode, approvalMode }: Modes):
 }
 
 function errorOf(fault: ToolFault): JsonObject {
+  const code = TOLD_AS[fault.code] ?? fault.code;
   return {
-    code: TOLD_AS[fault.code] ?? fault.code,
+    code,
     message: fault.message,
     retryable: fault.retryable,
+    // Also where a tool found out: a limit of the account, or a refused call inside this one.
+    ...(code.startsWith('policy_denied') ? { policy_decision: 'denied' } : {}),
     ...(fault.resetAt ? { rate_limit_reset: fault.resetAt.toISOString().replace(/\.\d{3}Z$/, 'Z') } : {}),
     ...(fault.detail ? { detail: fault.detail } : {}),
   };

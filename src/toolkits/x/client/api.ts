@@ -150,6 +150,8 @@ export interface XApi {
   /** The signed-in user, read once and kept. */
   me(options?: RequestOptions): Promise<OwnUser>;
   access(options?: RequestOptions): Promise<AccessInfo>;
+  /** Whether there is an account to act as. Asks nobody. */
+  signedIn(): Promise<boolean>;
   rateLimits(): Promise<readonly RateLimitRow[]>;
   usage(since: Date): Promise<readonly UsageRow[]>;
   /** Stops what the provider started (the sandbox server). */

@@ -1,6 +1,7 @@
 import { ToolFault } from '../../../contract/faults.ts';
 import { TokenFile } from '../auth/token-file.ts';
 import { ADS_HOST, API_HOST } from '../endpoints/endpoint.ts';
+import { withDbFaults } from '../lib/db-faults.ts';
 import { accessOf, sandboxAccess } from './access.ts';
 import { accountSource, sandboxSource } from './account-source.ts';
 import type { Backend, XApi } from './api.ts';
@@ -29,7 +30,7 @@ export async function connectX(options: ConnectOptions): Promise<XApi> {
   }
   const ports = {
     backend,
-    store: new ExchangeStore(options.db, backend, warnLost(options.log)),
+    store: withDbFaults(new ExchangeStore(options.db, backend, warnLost(options.log))),
     patience: { sleep: options.sleep ?? sleep, random: options.random ?? Math.random },
     log: options.log,
     timeoutMs: (options.settings.request_timeout_seconds ?? DEFAULT_TIMEOUT_S) * 1000,
@@ -38,7 +39,10 @@ export async function connectX(options: ConnectOptions): Promise<XApi> {
   return backend === 'sandbox' ? onSandbox(options, ports) : onX(options, ports);
 }
 
-type Shared = Omit<ConstructorParameters<typeof HttpXApi>[0], 'provider' | 'line' | 'access' | 'close'>;
+type Shared = Omit<
+  ConstructorParameters<typeof HttpXApi>[0],
+  'provider' | 'line' | 'access' | 'signedIn' | 'close'
+>;
 
 function onX(options: ConnectOptions, ports: Shared): XApi {
   const source = accountSource(options);
@@ -56,6 +60,7 @@ function onX(options: ConnectOptions, ports: Shared): XApi {
     provider: X_API,
     line: async () => line,
     access: accessOf(source),
+    signedIn: async () => (await new TokenFile(options.dataDir).read()) !== undefined,
     close: async () => {},
   });
 }
@@ -89,6 +94,7 @@ function onSandbox(options: ConnectOptions, ports: Shared): XApi {
       return (await opening).line;
     },
     access: async () => sandboxAccess(),
+    signedIn: async () => true,
     close: async () => {
       await (await opening)?.close();
     },

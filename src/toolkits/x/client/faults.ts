@@ -145,7 +145,9 @@ function missing(
   context: FaultContext,
   options: Options,
 ): ToolFault {
-  const aboutItem = /resource-not-found/.test(said.type ?? '') || said.codes.length > 0;
+  // The Ads API has words for codes.
+  const aboutItem =
+    /resource-not-found/.test(said.type ?? '') || said.codes.length > 0 || /^NOT_FOUND\b/.test(said.text);
   if (context.endpoint?.unlisted && !aboutItem) {
     return new ToolFault('x_api_error', `X no longer offers ${where} (404)`, {
       ...options,

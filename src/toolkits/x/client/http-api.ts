@@ -29,6 +29,7 @@ import { type UploadProgress, upload } from './upload.ts';
 export interface HttpApiPorts extends ExchangePorts {
   readonly provider: ProviderInfo;
   access(api: XApi, options: RequestOptions): Promise<AccessInfo>;
+  signedIn(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -139,6 +140,10 @@ export class HttpXApi implements XApi {
 
   access(options: RequestOptions = {}): Promise<AccessInfo> {
     return this.#ports.access(this, options);
+  }
+
+  signedIn(): Promise<boolean> {
+    return this.#ports.signedIn();
   }
 
   rateLimits(): Promise<readonly RateLimitRow[]> {

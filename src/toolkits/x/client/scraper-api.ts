@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import { buildRequest, ParamError } from '../endpoints/build.ts';
 import type { EndpointId } from '../endpoints/ids.ts';
 import { ENDPOINTS } from '../endpoints/table.ts';
+import { withDbFaults } from '../lib/db-faults.ts';
 import type {
   AccessInfo,
   OwnUser,
@@ -34,7 +35,7 @@ export class ScraperApi implements XApi {
   constructor(options: ConnectOptions) {
     this.provider = scraperInfo(options.settings.scraper_allow_mutations === true);
     this.#options = options;
-    this.#store = new ExchangeStore(options.db, 'scraper', warnLost(options.log));
+    this.#store = withDbFaults(new ExchangeStore(options.db, 'scraper', warnLost(options.log)));
   }
 
   async request(id: EndpointId, params: JsonObject, options: RequestOptions = {}): Promise<XReply> {
@@ -94,6 +95,10 @@ export class ScraperApi implements XApi {
       missing_scopes: [],
       token_expires_at: undefined,
     };
+  }
+
+  async signedIn(): Promise<boolean> {
+    return this.#options.settings.scraper_cookies !== undefined;
   }
 
   async rateLimits(): Promise<readonly RateLimitRow[]> {

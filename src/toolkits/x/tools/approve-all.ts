@@ -5,6 +5,7 @@ import type { Principal } from '../../../contract/principal.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { requireDecider } from '../lib/approval-view.ts';
 import { describeExecution, type Execution, execution, executionFault } from '../lib/execution.ts';
+import { APPROVE_FAULTS } from '../lib/fault-codes.ts';
 import { defineXTool } from '../services.ts';
 
 export const approveAll = defineXTool({
@@ -15,7 +16,7 @@ export const approveAll = defineXTool({
   reach: 'network',
   category: 'approval',
   profiles: CHANGE_PROFILES,
-  faults: ['db_error', 'x_not_configured', 'x_api_error'],
+  faults: APPROVE_FAULTS,
   requires: { xClient: true, db: true },
   // Each item may wait for X; the batch is bounded by configuration, not by the general deadline.
   deadlineMs: 600_000,

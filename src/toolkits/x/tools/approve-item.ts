@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { approvalId, findItem, requireDecider } from '../lib/approval-view.ts';
 import { describeExecution, execution, executionFault } from '../lib/execution.ts';
+import { APPROVE_FAULTS } from '../lib/fault-codes.ts';
 import { defineXTool } from '../services.ts';
 
 export const approveItem = defineXTool({
@@ -12,7 +13,7 @@ export const approveItem = defineXTool({
   reach: 'network',
   category: 'approval',
   profiles: CHANGE_PROFILES,
-  faults: ['db_error', 'not_found', 'x_not_configured', 'x_api_error'],
+  faults: APPROVE_FAULTS,
   requires: { xClient: true, db: true },
   input: z.object({ id: approvalId }),
   output: execution,

@@ -60,6 +60,7 @@ export const composeTweet = defineXTool({
     }
     if (args.scheduled_for !== undefined) {
       scheduleTime(args.scheduled_for, services.settings.schedule.timezone, services.now());
+      await mustBeAbleToPost(services);
     }
     if (args.content === undefined) return;
     await services.safety.checkTexts({
@@ -108,6 +109,15 @@ export const composeTweet = defineXTool({
     return { settled: 'done', data: await describeContent(found) };
   },
 });
+
+/** A post that could never go out is better refused now than found missing at its time. */
+async function mustBeAbleToPost({ x }: XServices): Promise<void> {
+  if (await (await x()).signedIn()) return;
+  throw new ToolFault(
+    'x_not_configured',
+    'Nobody is signed in to X, so a scheduled post could not go out; run `countersign auth x`.',
+  );
+}
 
 async function textsFor(args: Args, { services, signal }: ToolContext<XServices>): Promise<string[]> {
   if (args.content !== undefined) return partsOf(args.content, args.content_type);

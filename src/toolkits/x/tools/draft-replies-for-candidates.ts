@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { ARCHETYPE_NAMES } from '../content/styles.ts';
+import { X_FAULTS } from '../lib/fault-codes.ts';
 import { postById } from '../lib/found-post.ts';
 import { postId } from '../lib/read-x.ts';
 import { defineXTool } from '../services.ts';
@@ -23,7 +24,7 @@ export const draftRepliesForCandidates = defineXTool({
   reach: 'network',
   category: 'composite',
   profiles: CHANGE_PROFILES,
-  faults: ['invalid_input', 'llm_not_configured', 'llm_error', 'db_error'],
+  faults: ['invalid_input', 'llm_not_configured', 'llm_error', 'db_error', ...X_FAULTS],
   requires: { db: true, llm: true },
   deadlineMs: 600_000,
   input: z.object({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import type { Found } from '../growth/discovered.ts';
+import { X_FAULTS } from '../lib/fault-codes.ts';
 import { foundFrom, keepFound } from '../lib/found-post.ts';
 import { postId, readPosts } from '../lib/read-x.ts';
 import { type Score, scoreShape } from '../lib/scoring.ts';
@@ -18,7 +19,7 @@ export const findReplyOpportunities = defineXTool({
   reach: 'network',
   category: 'composite',
   profiles: CHANGE_PROFILES,
-  faults: ['x_not_configured', 'invalid_input', 'x_api_error', 'db_error', 'validation_error'],
+  faults: [...X_FAULTS, 'invalid_input', 'db_error', 'validation_error'],
   requires: { xClient: true, db: true },
   input: z.object({
     query: z.string().min(1).max(512).optional().describe('Your product keywords unless told.'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { ARCHETYPE_NAMES } from '../content/styles.ts';
+import { X_FAULTS } from '../lib/fault-codes.ts';
 import { postById } from '../lib/found-post.ts';
 import { postId } from '../lib/read-x.ts';
 import { defineXTool } from '../services.ts';
@@ -13,7 +14,7 @@ export const generateReply = defineXTool({
   reach: 'network',
   category: 'content',
   profiles: CHANGE_PROFILES,
-  faults: ['llm_not_configured', 'llm_error'],
+  faults: ['llm_not_configured', 'llm_error', ...X_FAULTS],
   requires: { db: true, llm: true },
   deadlineMs: 180_000,
   input: z.object({

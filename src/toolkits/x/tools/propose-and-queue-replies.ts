@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ToolFault } from '../../../contract/faults.ts';
 import type { Outcome } from '../../../contract/outcome.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
-import { POLICY_FAULTS } from '../lib/fault-codes.ts';
+import { POST_FAULTS } from '../lib/fault-codes.ts';
 import { postText } from '../lib/posting-input.ts';
 import { postId } from '../lib/read-x.ts';
 import { defineXTool } from '../services.ts';
@@ -23,7 +23,7 @@ export const proposeAndQueueReplies = defineXTool({
   reach: 'network',
   category: 'composite',
   profiles: CHANGE_PROFILES,
-  faults: ['invalid_input', 'x_not_configured', 'x_api_error', 'db_error', ...POLICY_FAULTS],
+  faults: ['invalid_input', 'db_error', ...POST_FAULTS],
   requires: { xClient: true, db: true },
   composite: true,
   deadlineMs: 300_000,

@@ -11,7 +11,7 @@ export const rejectItem = defineXTool({
   reach: 'local',
   category: 'approval',
   profiles: CHANGE_PROFILES,
-  faults: ['db_error', 'not_found'],
+  faults: ['db_error', 'not_found', 'validation_error', 'policy_denied_hard_rule'],
   requires: { db: true },
   input: z.object({ id: approvalId }),
   output: z.object({ id: z.number(), action_type: z.string(), status: z.string() }),

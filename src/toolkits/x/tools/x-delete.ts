@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { POLICY_FAULTS, X_FAULTS } from '../lib/fault-codes.ts';
+import { ENGAGE_FAULTS } from '../lib/fault-codes.ts';
 import {
   describeReply,
   endpoint,
@@ -21,7 +21,7 @@ export const xDelete = defineXTool({
   reach: 'network',
   category: 'write',
   profiles: ['admin'],
-  faults: [...X_FAULTS, 'invalid_input', 'validation_error', ...POLICY_FAULTS],
+  faults: [...ENGAGE_FAULTS, 'invalid_input'],
   requires: { xClient: true, db: true, userAuth: true, elevatedAccess: true },
   input: z.object({ endpoint, host, query, headers }),
   output: rawShape,

@@ -35,7 +35,7 @@ export const xGet = defineXTool({
   reach: 'network',
   category: 'read',
   profiles: ['admin'],
-  faults: [...X_FAULTS, 'invalid_input', 'validation_error'],
+  faults: [...X_FAULTS, 'invalid_input'],
   requires: { xClient: true, userAuth: true, elevatedAccess: true },
   input,
   output: rawShape.extend({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { POLICY_FAULTS, X_FAULTS } from '../lib/fault-codes.ts';
+import { POST_FAULTS } from '../lib/fault-codes.ts';
 import { reconcilePost } from '../lib/post-x.ts';
 import {
   body,
@@ -24,7 +24,7 @@ export const xPost = defineXTool({
   reach: 'network',
   category: 'write',
   profiles: ['admin'],
-  faults: [...X_FAULTS, 'invalid_input', 'validation_error', ...POLICY_FAULTS],
+  faults: [...POST_FAULTS, 'invalid_input'],
   requires: { xClient: true, db: true, userAuth: true, elevatedAccess: true },
   input: z.object({ endpoint, body, host, query, headers }),
   output: rawShape,

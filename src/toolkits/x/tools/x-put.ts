@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { POLICY_FAULTS, X_FAULTS } from '../lib/fault-codes.ts';
+import { ENGAGE_FAULTS } from '../lib/fault-codes.ts';
 import {
   body,
   describeReply,
@@ -22,7 +22,7 @@ export const xPut = defineXTool({
   reach: 'network',
   category: 'write',
   profiles: ['admin'],
-  faults: [...X_FAULTS, 'invalid_input', 'validation_error', ...POLICY_FAULTS],
+  faults: [...ENGAGE_FAULTS, 'invalid_input'],
   requires: { xClient: true, db: true, userAuth: true, elevatedAccess: true },
   input: z.object({ endpoint, body, host, query, headers }),
   output: rawShape,

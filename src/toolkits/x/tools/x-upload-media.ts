@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import type { ToolContext } from '../../../contract/tool.ts';
+import { ENGAGE_FAULTS } from '../lib/fault-codes.ts';
 import { type CheckedMedia, checkMedia } from '../lib/media-file.ts';
 import { defineXTool, reachX, type XServices } from '../services.ts';
 
@@ -18,14 +19,7 @@ export const xUploadMedia = defineXTool({
   category: 'media',
   profiles: CHANGE_PROFILES,
   policyName: 'upload_media',
-  faults: [
-    'x_not_configured',
-    'unsupported_media_type',
-    'file_read_error',
-    'media_upload_error',
-    'x_api_error',
-    'scraper_mutation_blocked',
-  ],
+  faults: [...ENGAGE_FAULTS, 'unsupported_media_type', 'file_read_error', 'media_upload_error'],
   requires: { xClient: true, userAuth: true, scopes: ['media.write', 'tweet.write', 'users.read'] },
   deadlineMs: 600_000,
   input: z.object({
