@@ -4,12 +4,13 @@ import type { Effect } from '../../contract/effect.ts';
 import { ToolFault } from '../../contract/faults.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { policyRule, TEMPLATE_NAMES } from '../../contract/policy.ts';
+import type { CallRecord } from '../../contract/ports.ts';
 import { type Principal, principalName } from '../../contract/principal.ts';
 import { AgentNameError } from '../../kernel/agents.ts';
 import { type PolicyInput, previewRule, TEMPLATES } from '../../kernel/policy/index.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { readJson } from './body.ts';
+import { readJson, send } from './body.ts';
 
 const PREVIEWED_CALLS = 100;
 const overridesBody = z
@@ -58,18 +59,22 @@ export function addGovernanceRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     return context.json({ revoked: true });
   });
 
-  api.get('/policy', async (context) =>
-    context.json({
+  api.get('/policy', async () => {
+    const overrides = await ports.overrides();
+    const written = new Set(overrides.rules.map(({ id }) => id));
+    const { policy } = await ports.policyInput();
+    return send({
       status: await ports.ports.policy.status(),
       limits: await ports.ports.policy.limits(),
-      overrides: await ports.overrides(),
+      overrides,
+      configured: policy.rules.filter(({ id }) => !written.has(id)),
       templates: Object.values(TEMPLATES).map(({ name, doc, rules }) => ({
         name,
         doc,
         rules: rules.map(({ label, id }) => label ?? id),
       })),
-    }),
-  );
+    });
+  });
   api.get('/policy/matrix', (context) => {
     const principal = parsePrincipal(context.req.query('principal'));
     const policy = ports.policy();
@@ -107,25 +112,19 @@ export function addGovernanceRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       effects: ['change', 'destroy', 'read', 'propose', 'decide'],
       limit: PREVIEWED_CALLS,
     });
-    const details = await Promise.all(calls.map(({ callId }) => kernel.telemetry.call(callId)));
-    const past = details.flatMap((call) =>
-      call
-        ? [
-            {
-              callId: call.callId,
-              at: call.at,
-              subject: {
-                name: call.tool,
-                toolkit: call.toolkit,
-                category: call.category,
-                effect: call.effect as Effect,
-              },
-              principal: parsePrincipal(call.principal),
-              args: call.args as JsonObject | undefined,
-            },
-          ]
-        : [],
-    );
+    const args = await keptArguments(ports, calls);
+    const past = calls.map((call) => ({
+      callId: call.callId,
+      at: call.at,
+      subject: {
+        name: call.tool,
+        toolkit: call.toolkit,
+        category: call.category,
+        effect: call.effect as Effect,
+      },
+      principal: parsePrincipal(call.principal),
+      args: args.get(call.callId),
+    }));
     const input = await ports.policyInput();
     // The policy in force may have no condition yet, and then knows no schemas to check this one against.
     const catalogue = rule.when ? await withSchemas(ports, input.catalogue) : input.catalogue;
@@ -139,6 +138,28 @@ export function addGovernanceRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       return context.json({ paused });
     });
   }
+}
+
+async function keptArguments(
+  { database }: WebPorts,
+  calls: readonly CallRecord[],
+): Promise<ReadonlyMap<string, JsonObject>> {
+  if (calls.length === 0) return new Map();
+  const rows = await database.db
+    .selectFrom('audit_payloads')
+    .select(['call_id', 'body'])
+    .where('kind', '=', 'args')
+    .where(
+      'call_id',
+      'in',
+      calls.map(({ callId }) => callId),
+    )
+    .execute();
+  return new Map(
+    rows.flatMap(({ call_id, body }) =>
+      call_id && body ? [[call_id, JSON.parse(body) as JsonObject] as const] : [],
+    ),
+  );
 }
 
 const withSchemas = (

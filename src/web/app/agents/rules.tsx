@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { StateBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
+import { Foreign } from '../components/foreign.tsx';
 import { ErrorNotice } from '../components/notice.tsx';
 import { useToast } from '../components/toast.tsx';
 import { ApiError, api, useQuery } from '../lib/api.ts';
@@ -45,12 +46,7 @@ export function Rules() {
         <ul className="rules">
           {overrides.rules.map((rule) => (
             <li key={rule.id} className="card rule">
-              <div className="row">
-                <StateBadge state={rule.action} />
-                <strong>{rule.label || rule.id}</strong>
-                {rule.enabled === false ? <span className="muted">switched off</span> : null}
-              </div>
-              <p className="small">{describe(rule)}</p>
+              <RuleHead rule={rule} />
               <div className="row">
                 <Button small onClick={() => setEditing(rule)} aria-label={`Edit ${rule.id}`}>
                   Edit
@@ -92,6 +88,7 @@ export function Rules() {
           Add a rule
         </Button>
       </div>
+      <Configured rules={data.configured} />
       {editing ? (
         <RuleDialog
           rule={editing === 'new' ? undefined : editing}
@@ -108,14 +105,50 @@ export function Rules() {
   );
 }
 
+function Configured({ rules }: { readonly rules: readonly Rule[] }) {
+  if (rules.length === 0) return null;
+  return (
+    <>
+      <h2>In the configuration file</h2>
+      <p className="muted">They hold beside yours and are edited there.</p>
+      <ul className="rules">
+        {rules.map((rule) => (
+          <li key={rule.id} className="card rule">
+            <RuleHead rule={rule} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const RuleHead = ({ rule }: { readonly rule: Rule }) => (
+  <>
+    <div className="row">
+      <StateBadge state={rule.action} />
+      <strong>
+        <Foreign text={rule.label || rule.id} />
+      </strong>
+      {rule.enabled === false ? <span className="muted">switched off</span> : null}
+    </div>
+    <p className="small">
+      <Foreign text={describe(rule)} />
+    </p>
+  </>
+);
+
 function describe(rule: Rule): string {
+  const { schedule } = rule;
   const parts = [
     rule.tools ? `tools ${rule.tools.join(', ')}` : '',
     rule.categories ? `categories ${rule.categories.join(', ')}` : '',
     rule.toolkits ? `toolkits ${rule.toolkits.join(', ')}` : '',
     rule.effects ? `effects ${rule.effects.join(', ')}` : '',
     rule.principals ? `by ${rule.principals.join(', ')}` : '',
-    rule.schedule ? `${rule.schedule.start} to ${rule.schedule.end} ${rule.schedule.timezone}` : '',
+    rule.modes ? `in ${rule.modes.join(' and ')}` : '',
+    schedule?.days && schedule.days.length < 7 ? `on ${schedule.days.join(', ')}` : '',
+    schedule && schedule.start !== schedule.end ? `from ${schedule.start} to ${schedule.end}` : '',
+    schedule ? schedule.timezone : '',
     rule.when ? `when ${rule.when}` : '',
   ].filter(Boolean);
   return parts.length > 0 ? parts.join('; ') : 'every change';

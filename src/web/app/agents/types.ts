@@ -54,6 +54,8 @@ export interface PolicyData {
     readonly resetAt: string;
   }[];
   readonly overrides: Overrides;
+  /** Rules of the configuration file. */
+  readonly configured: readonly Rule[];
   readonly templates: readonly {
     readonly name: string;
     readonly doc: string;

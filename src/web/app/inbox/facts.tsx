@@ -34,7 +34,7 @@ export function Facts({ item }: { readonly item: Item }) {
       ) : null}
       {typeof confidence === 'number' ? (
         <Fact name="Confidence">
-          {Math.round(confidence * 100)} %{typeof method === 'string' ? ` (${method})` : ''}
+          {Math.round(confidence)} %{typeof method === 'string' ? ` (${method})` : ''}
         </Fact>
       ) : null}
       {item.run_id ? (

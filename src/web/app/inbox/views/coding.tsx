@@ -17,7 +17,7 @@ interface Passage {
 const PLACE = ['code_id', 'source_id', 'start_pos', 'end_pos'] as const;
 
 /** The passage a code is suggested for, marked in the text around it. */
-export function CodingView({ item: { args, context } }: { readonly item: Item }) {
+export function CodingView({ item: { args, context, reason } }: { readonly item: Item }) {
   const project = textAt(context, 'project');
   const place: JsonRecord = project === undefined ? {} : { project };
   for (const name of PLACE) place[name] = args[name] ?? null;
@@ -47,7 +47,7 @@ export function CodingView({ item: { args, context } }: { readonly item: Item })
           <Foreign text={passage.after} />…
         </blockquote>
       </figure>
-      {memo ? <FieldsView args={{ memo }} /> : null}
+      {memo && memo !== reason ? <FieldsView args={{ memo }} /> : null}
     </>
   );
 }

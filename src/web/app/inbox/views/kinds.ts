@@ -66,7 +66,6 @@ function draft(args: JsonRecord): Shown {
 /** What will happen, without repeating a text that stands right below. */
 export function headlineOf(tool: string, args: JsonRecord, summary: string): string {
   const shown = shownAs(tool, args);
-  if (shown.as === 'coding') return 'Code this passage';
   if (shown.as !== 'post' && shown.as !== 'thread') return summary;
   const what = shown.as === 'post' ? 'this' : `this thread of ${shown.texts.length}`;
   if (tool === 'compose_tweet')
