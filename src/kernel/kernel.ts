@@ -21,7 +21,7 @@ import { createLeases } from './leases.ts';
 import { createPipeline, type Invoke } from './pipeline.ts';
 import type { CallLimits, PolicySource, Ports } from './ports.ts';
 import { Recorder } from './recorder.ts';
-import { markInterrupted, reconcileAll, resumeApproved, settleCall } from './recovery.ts';
+import { closeLostReads, markInterrupted, reconcileAll, resumeApproved, settleCall } from './recovery.ts';
 import { createTelemetry } from './telemetry/index.ts';
 
 export interface KernelOptions {
@@ -99,6 +99,7 @@ export function createKernel(options: KernelOptions): Kernel {
     agents: createAgents(database, now),
     async recover() {
       const interrupted = await markInterrupted(ports);
+      await closeLostReads(ports);
       const { settled, open } = await reconcileAll(ports);
       const resumed = await resumeApproved(ports, approvals);
       return { interrupted, settled, open, resumed };

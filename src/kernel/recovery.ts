@@ -3,6 +3,7 @@ import type { Selectable, Transaction } from 'kysely';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Settlement } from '../contract/outcome.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
+import { uuidFloor } from '../lib/uuid.ts';
 import type { ApprovalExecutor } from './approvals/decide.ts';
 import { toApproval } from './approvals/rows.ts';
 import { prepareEntry } from './audit/entry.ts';
@@ -65,6 +66,27 @@ export async function markInterrupted({ database, now, log }: RecoveryPorts): Pr
     }
   }
   return marked;
+}
+
+/** A read is not admitted, so no lease tells whether its process lives; none takes this long. */
+const LONGEST_READ_MS = 60 * 60_000;
+
+/** Approved reads whose process died on the way: they changed nothing, so they only have to be asked for again. */
+export async function closeLostReads({ database, now }: RecoveryPorts): Promise<number> {
+  const outcome = {
+    status: 'failed',
+    code: 'internal',
+    message: 'The process ended before the read was done. Nothing was changed; ask again.',
+  };
+  const before = uuidFloor(now().getTime() - LONGEST_READ_MS);
+  const { numUpdatedRows } = await database.db
+    .updateTable('approvals')
+    .set((eb) => ({ state: 'failed', outcome: JSON.stringify(outcome), version: eb('version', '+', 1) }))
+    .where('state', '=', 'executing')
+    .where('effect', '=', 'read')
+    .where('call_id', '<', before)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }
 
 /** Lets each tool look at the far side and settles what it can. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/contract/outcome.ts';
 import type { Principal } from '../../src/contract/principal.ts';
 import type { CallState } from '../../src/kernel/call.ts';
+import { uuidv7 } from '../../src/lib/uuid.ts';
 import { openTestStore, type TestStore } from '../support/engines.ts';
 import { AGENT, OTHER, openTestKernel, PERSON, type TestKernel } from '../support/kernel.ts';
 
@@ -127,6 +128,44 @@ describe('what would loosen governance', () => {
     const { approval, outcome } = await test.kernel.approvals.approve(id, PERSON);
     expect(outcome).toMatchObject({ status: 'ok', data: { count: 0 } });
     expect(approval).toMatchObject({ state: 'done', outcome: { status: 'ok' } });
+  });
+
+  it('an approved read whose process died is closed later, so that it can be asked for again', async () => {
+    let now = Date.now();
+    await open({ now: () => new Date(now) });
+    const id = routed((await test.call('ledger_read', {})).outcome);
+    const { uuid } = (await test.kernel.approvals.get(id)) ?? {};
+    await store.database.db
+      .updateTable('approvals')
+      .set({ state: 'executing', call_id: uuidv7(now) })
+      .where('id', '=', id)
+      .execute();
+    await test.kernel.recover();
+    expect(await test.kernel.approvals.get(id), uuid).toMatchObject({ state: 'executing' });
+    now += 2 * 60 * 60_000;
+    await test.kernel.recover();
+    expect(await test.kernel.approvals.get(id)).toMatchObject({
+      state: 'failed',
+      outcome: { status: 'failed', message: expect.stringContaining('ask again') },
+    });
+  });
+
+  it('the answer of another agent is not told to one that may not make the call', async () => {
+    const rule = {
+      id: 'not-other',
+      tools: ['ledger_write'],
+      action: 'deny' as const,
+      principals: ['agent:other'],
+    };
+    await test.setPolicy({ rules: [{ ...rule, priority: 1, enabled: true }] });
+    const args = { text: 'first', run_id: 'run-1' };
+    expect((await test.call('ledger_write', args)).outcome.status).toBe('ok');
+    expect((await test.call('ledger_write', args)).outcome).toMatchObject({ status: 'ok', replayed: true });
+    const third = await test.call('ledger_write', args, { principal: SCOUT });
+    expect(third.outcome).toMatchObject({ status: 'ok', replayed: true });
+    const denied = await test.call('ledger_write', args, { principal: OTHER });
+    expect(denied.outcome).toMatchObject({ status: 'refused', rule: 'not-other' });
+    expect(await test.lines()).toEqual(['first']);
   });
 
   it('what a dry run calls is a dry run too', async () => {

@@ -9,6 +9,7 @@ import { describeDecisionTargets } from '../approvals/question.ts';
 import type { CallState, Next, Step } from '../call.ts';
 import { createContext } from '../context.ts';
 import { outcomeData } from '../evidence.ts';
+import type { PolicyCall } from '../policy/index.ts';
 import type { Ports } from '../ports.ts';
 import { PolicyStale } from './stale.ts';
 
@@ -52,18 +53,24 @@ async function permitFor(call: CallState, { queue }: Ports): Promise<Approval | 
   }
 }
 
-async function judge(call: CallState, next: Next, ports: Ports): Promise<Outcome> {
-  const { bound, principal, approval, parent } = call.request;
+/** What policy is asked about a call. */
+export function policyQuery(call: CallState, now: Date): PolicyCall {
+  const { bound, principal, parent } = call.request;
   const { tool, toolkit } = bound;
-  const subject = { name: tool.name, toolkit: toolkit.id, category: tool.category, effect: tool.effect };
-  const query = {
-    subject,
+  return {
+    subject: { name: tool.name, toolkit: toolkit.id, category: tool.category, effect: tool.effect },
     args: call.args,
     principal,
-    now: ports.now(),
+    now,
     // What a dry run calls on its way must not be real either.
     dryRunRequested: call.dryRunRequested || parent?.dryRunRequested === true,
   };
+}
+
+async function judge(call: CallState, next: Next, ports: Ports): Promise<Outcome> {
+  const { bound, approval, parent } = call.request;
+  const { tool } = bound;
+  const query = policyQuery(call, ports.now());
   const { current: policy, stamp } = ports.policy;
   call.policyStamp = stamp;
   const decision = policy.decide(query);

@@ -6,6 +6,7 @@ import type { Outcome } from '../../contract/outcome.ts';
 import { principalName } from '../../contract/principal.ts';
 import type { CallState, Step } from '../call.ts';
 import type { Ports } from '../ports.ts';
+import { policyQuery } from './decide.ts';
 
 const POLL_MS = 40;
 
@@ -22,7 +23,7 @@ export const replayEqual =
     const giveUpAt = ports.now().getTime() + ports.limits.deadlineMs;
     for (;;) {
       const earlier = await lookUp(call, ports);
-      if (earlier) return earlier;
+      if (earlier && (await mayHear(call, ports))) return earlier;
       try {
         return await next();
       } catch (error) {
@@ -31,6 +32,19 @@ export const replayEqual =
       if (ports.now().getTime() > giveUpAt) throw new ToolFault('busy', 'An equal call is still running.');
     }
   };
+
+/** Within a run the first answer may be another caller's: it is not told to one that may not make the call itself. */
+async function mayHear(call: CallState, { database, policy, now }: Ports): Promise<boolean> {
+  const first = await database.db
+    .selectFrom('calls')
+    .select('principal')
+    .where('call_id', '=', call.replayOf ?? '')
+    .executeTakeFirst();
+  if (first?.principal === principalName(call.request.principal)) return true;
+  if (policy.current.decide(policyQuery(call, now())).action !== 'deny') return true;
+  call.replayOf = undefined;
+  return false;
+}
 
 function replayKeyOf({ request, args, digest }: CallState): string | undefined {
   const { tool } = request.bound;
