@@ -125,9 +125,10 @@ export async function startUp(home: Home, ...args: string[]): Promise<Server> {
 export function connectStdio(
   home: Home,
   args: readonly string[] = [],
-  options: ClientOptions & { token?: string } = {},
+  options: ClientOptions & { token?: string; env?: Record<string, string> } = {},
 ): Promise<Session> {
-  const env = { ...environment(home.dir), ...(options.token ? { COUNTERSIGN_TOKEN: options.token } : {}) };
+  const token = options.token ? { COUNTERSIGN_TOKEN: options.token } : {};
+  const env = { ...environment(home.dir), ...token, ...options.env };
   return open(
     new StdioClientTransport({
       command: process.execPath,

@@ -1,3 +1,4 @@
+import type { CallRecord } from '../../contract/ports.ts';
 import { look } from '../act.ts';
 import { type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
@@ -33,7 +34,11 @@ export function showRun(global: GlobalOptions, id: string): Promise<void> {
   return withApp(global, async (app) => {
     const run = await look<Run>(app, 'dev', 'run', { run_id: id });
     const calls = [...(await app.kernel.telemetry.calls({ runId: id, limit: 500 }))].reverse();
-    if (global.json) return printJson({ ...run, calls });
+    if (global.json)
+      return printJson({
+        ...run,
+        calls: calls.map((call) => ({ ...call, audit_status: auditStatus(call) })),
+      });
     print(`Run         ${run.run_id}`);
     print(`Repository  ${run.repo}`);
     print(`Started     ${run.created_at}`);
@@ -59,6 +64,10 @@ export function showRun(global: GlobalOptions, id: string): Promise<void> {
     print(`\nEvidence of all of it: countersign audit export --run ${run.run_id} -o FILE`);
   });
 }
+
+/** ToolHub's two words: it worked, or it did not. */
+const auditStatus = ({ status }: CallRecord): 'ok' | 'fail' =>
+  status === 'ok' || status === 'dry_run' ? 'ok' : 'fail';
 
 export function listRepos(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {
