@@ -39,6 +39,7 @@ await build({
   entryPoints: {
     main: 'src/main.ts',
     'embedding-worker': 'src/toolkits/research/analysis/embedding-worker.ts',
+    'document-worker': 'src/toolkits/research/exchange/documents/document-worker.ts',
   },
   outdir: out,
   bundle: true,

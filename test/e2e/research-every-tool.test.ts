@@ -340,7 +340,7 @@ describe('all tools of toolkit research, through a real client on a QualCoder pr
     const made = await data('create_code', { name: 'Hope', color: '#00ff00' });
     const code_id = Number(made.code_id);
     expect(await data('update_code', { code_id, name: 'Hopes' })).toMatchObject({
-      id: code_id,
+      code_id,
       name: 'Hopes',
     });
     const added = await data('add_source', {

@@ -92,7 +92,7 @@ describe('the built program', () => {
       entryPoints: {
         main: here('./embedder.ts'),
         other: here('./vectors.ts'),
-        'toolkits/research/analysis/embedding-worker': here('./embedding-worker.ts'),
+        'embedding-worker': here('./embedding-worker.ts'),
       },
       outdir: folder,
       bundle: true,

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import { workerUrl } from '../lib/worker-location.ts';
 import type { EmbeddingReply, EmbeddingRequest } from './embedding-worker.ts';
-import { embeddingWorkerUrl } from './worker-location.ts';
 
 /** Turns texts into unit vectors: near vectors, near meaning. */
 export interface Embedder {
@@ -15,6 +15,8 @@ export interface WorkerEmbedderOptions {
   /** The worker holds some 300 MB; it ends after this time without work and starts again when needed. */
   readonly idleMs?: number;
 }
+
+const beside = () => workerUrl('embedding-worker', import.meta.url);
 
 /** The model reads a batch of this size fastest; it is also how soon another request gets its turn. */
 const BATCH = 8;
@@ -98,7 +100,7 @@ export class WorkerEmbedder implements Embedder {
 
   async #start(): Promise<Worker> {
     if (this.#worker) return this.#worker;
-    const url = await (this.#options.workerUrl ?? embeddingWorkerUrl)();
+    const url = await (this.#options.workerUrl ?? beside)();
     if (this.#closed) throw new Error('The embedder is closed.');
     const worker = new Worker(url, { stdout: true });
     // What a library prints must not reach stdout: on stdio that is the protocol.

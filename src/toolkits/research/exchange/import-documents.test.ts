@@ -69,6 +69,27 @@ describe('a document', () => {
     await expect(read('bad.pdf', 'nothing')).rejects.toThrow(/damaged or not a PDF/);
   });
 
+  it('does not hold up other work while it is read, and stops being read when nobody waits', async () => {
+    const book = pdf(...Array.from({ length: 150 }, (_, page) => `Page ${page} of a long report`));
+    await read('warm.pdf', pdf('one'));
+    let turns = 0;
+    let reading = true;
+    const turn = () => {
+      turns += 1;
+      if (reading) setImmediate(turn);
+    };
+    setImmediate(turn);
+    expect((await read('book.pdf', book)).text).toContain('Page 149 of a long report');
+    reading = false;
+    expect(turns).toBeGreaterThan(10);
+
+    const stop = new AbortController();
+    const stopped = readDocument('book.pdf', book, new ExchangeReport(), { signal: stop.signal });
+    setImmediate(() => stop.abort(new Error('enough')));
+    await expect(stopped).rejects.toThrow('enough');
+    expect((await read('after.pdf', pdf('two'))).text).toBe('two');
+  });
+
   it('is read from subtitles as turns with times', async () => {
     const srt =
       '1\r\n00:00:01,000 --> 00:00:03,000\r\nANNA: Hello <i>there</i>.\r\n\r\n2\r\n00:00:03,500 --> 00:00:04,000\r\nHow are you?\r\n\r\n3\r\n00:01:05,000 --> 00:01:06,000\r\nBEN: Fine.\r\n';

@@ -5,10 +5,10 @@ import { id } from '../lib/ids.ts';
 import { memoToStore } from '../lib/memo-of-agent.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
-import { codeShape, showCodes } from '../lib/shapes.ts';
 import { undoOfCall } from '../lib/take-back.ts';
-import { personLens } from '../privacy/lens.ts';
+import { type Lens, personLens } from '../privacy/lens.ts';
 import { nameTaken, noCode } from '../project/checks.ts';
+import type { Code } from '../project/types.ts';
 import { defineResearchTool } from '../services.ts';
 
 export const updateCode = defineResearchTool({
@@ -27,7 +27,13 @@ export const updateCode = defineResearchTool({
     memo: z.string().optional(),
     category_id: id().optional(),
   }),
-  output: codeShape,
+  output: z.object({
+    code_id: z.int(),
+    name: z.string(),
+    color: z.string(),
+    memo: z.string(),
+    category_id: z.int().nullable(),
+  }),
 
   describeApproval: ({ code_id, ...patch }) =>
     `Change code ${code_id}: ${Object.entries(patch)
@@ -58,14 +64,21 @@ export const updateCode = defineResearchTool({
       });
       return project.code(code_id) ?? old;
     });
-    const [shown] = showCodes(session.lens, [session.lens.reader.code(code.id) ?? code]);
-    if (!shown) throw noCode(code_id);
-    return shown;
+    return answer(session.lens, session.lens.reader.code(code.id) ?? code);
   },
 
   reconcile: ({ code_id }, context) =>
     reconcile(context, (_, project) => {
       const code = project.code(code_id);
-      return (code && showCodes(personLens(project), [code])[0]) ?? null;
+      return code ? answer(personLens(project), code) : null;
     }),
+});
+
+/** As create_code answers. */
+const answer = (lens: Lens, { id: code_id, name, color, memo, categoryId }: Code) => ({
+  code_id,
+  name: lens.mask(name),
+  color,
+  memo: lens.mask(memo),
+  category_id: categoryId,
 });

@@ -1,13 +1,19 @@
 import { ToolFault } from '../../../../contract/faults.ts';
 import { Archive } from '../archive.ts';
-import type { ExchangeReport } from '../report.ts';
+import type { ExchangeReport, Working } from '../report.ts';
 import { tidyText } from './plain-text.ts';
+import { readInWorker, UnreadableDocument } from './read-in-worker.ts';
 
 /** A Word document unpacks to far more than it weighs; beyond this it is an attack. */
 const LIMITS = { entries: 5000, total: 500_000_000, ratio: 200 };
 
 /** The text of a Word document, a line per paragraph. */
-export async function readDocx(bytes: Uint8Array, name: string, report: ExchangeReport): Promise<string> {
+export async function readDocx(
+  bytes: Uint8Array,
+  name: string,
+  report: ExchangeReport,
+  working: Working = {},
+): Promise<string> {
   // The library unpacks whatever it is given, so the archive is looked through first.
   const archive = await Archive.open(bytes, LIMITS);
   const isWord = archive.find('word/document.xml') !== undefined;
@@ -19,11 +25,11 @@ export async function readDocx(bytes: Uint8Array, name: string, report: Exchange
     name,
     pictures,
   );
-  const { default: mammoth } = await import('mammoth');
   let raw: string;
   try {
-    raw = (await mammoth.extractRawText({ buffer: Buffer.from(bytes) })).value;
+    raw = (await readInWorker('docx', bytes, working.signal)).join('');
   } catch (error) {
+    if (!(error instanceof UnreadableDocument)) throw error;
     throw new ToolFault(
       'validation_error',
       `The text of ${name} could not be read; open it in a word processor and save it again.`,

@@ -1,6 +1,7 @@
 import { ToolFault } from '../../../../contract/faults.ts';
 import type { ExchangeReport, Working } from '../report.ts';
 import { tidyText } from './plain-text.ts';
+import { readInWorker, UnreadableDocument } from './read-in-worker.ts';
 
 /** The text of a PDF, page after page. Scanned pages have none, which is said rather than stored. */
 export async function readPdf(
@@ -9,20 +10,16 @@ export async function readPdf(
   report: ExchangeReport,
   working: Working = {},
 ): Promise<string> {
-  const { getDocumentProxy, extractText } = await import('unpdf');
-  working.signal?.throwIfAborted();
   let pages: readonly string[];
   try {
-    // The library takes possession of the bytes it is given.
-    const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
-    pages = (await extractText(document, { mergePages: false })).text;
+    pages = await readInWorker('pdf', bytes, working.signal);
   } catch (error) {
+    if (!(error instanceof UnreadableDocument)) throw error;
     const why = /password/i.test(String(error))
       ? 'it is protected by a password'
       : 'it is damaged or not a PDF';
     throw new ToolFault('validation_error', `${name} could not be read: ${why}.`, { cause: error });
   }
-  working.signal?.throwIfAborted();
   const texts = pages.map((page) => tidyText(page).trim());
   const empty = texts.filter((text) => !text).length;
   if (empty === texts.length) {

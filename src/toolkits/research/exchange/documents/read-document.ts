@@ -24,7 +24,7 @@ export async function readDocument(
     case '.markdown':
       return one(name, readPlainText(bytes, name, report), bytes);
     case '.docx':
-      return one(name, await readDocx(bytes, name, report), bytes);
+      return one(name, await readDocx(bytes, name, report, options), bytes);
     case '.pdf':
       return one(name, await readPdf(bytes, name, report, options), bytes);
     case '.srt':

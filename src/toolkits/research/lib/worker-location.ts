@@ -3,32 +3,26 @@ import { mkdir, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const NAME = 'embedding-worker';
-
-/** The bundler puts this module into a chunk beside or below the worker's own file. */
-const BUILT = [
-  `./${NAME}.js`,
-  `../${NAME}.js`,
-  `./toolkits/research/analysis/${NAME}.js`,
-  `../toolkits/research/analysis/${NAME}.js`,
-];
-
-/** Where the worker's code is: the built file, or the source when the program runs from its sources. */
-export async function embeddingWorkerUrl(from: string = import.meta.url): Promise<URL> {
-  const built = BUILT.map((path) => new URL(path, from)).find((url) => existsSync(url));
-  if (built) return built;
-  const source = new URL(`./${NAME}.ts`, from);
-  if (!existsSync(source)) throw new Error(`The file ${NAME}.js is missing from this installation.`);
-  return readsTypeScript() ? source : compile(fileURLToPath(source));
+/**
+ * Where a worker's code is: the built file, or the source when the program runs from its sources. `from` is the module that asks,
+ * which stands beside the worker's source; the bundler puts it into a chunk beside or below the worker's own file.
+ */
+export async function workerUrl(name: string, from: string): Promise<URL> {
+  const built = [`./${name}.js`, `../${name}.js`].map((path) => new URL(path, from));
+  const found = built.find((url) => existsSync(url));
+  if (found) return found;
+  const source = new URL(`./${name}.ts`, from);
+  if (!existsSync(source)) throw new Error(`The file ${name}.js is missing from this installation.`);
+  return readsTypeScript() ? source : compile(name, fileURLToPath(source));
 }
 
 const readsTypeScript = (): boolean => Boolean((process.features as { typescript?: unknown }).typescript);
 
 /** Only for work on the sources under a Node that does not read TypeScript: the result is kept beside the packages it needs. */
-async function compile(source: string): Promise<URL> {
+async function compile(name: string, source: string): Promise<URL> {
   const folder = join(packagesAbove(source), '.cache', 'countersign');
   const { mtimeMs } = await stat(source);
-  const target = join(folder, `${NAME}-${Math.round(mtimeMs)}.mjs`);
+  const target = join(folder, `${name}-${Math.round(mtimeMs)}.mjs`);
   if (!existsSync(target)) {
     const bundler = 'esbuild';
     const { build } = (await import(bundler)) as typeof import('esbuild');
