@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { App } from './app.ts';
 import type { JsonObject } from './contract/json.ts';
 import { principalName } from './contract/principal.ts';
-import { exportRun } from './kernel/audit/index.ts';
+import { exportRun, signingKeys } from './kernel/audit/index.ts';
 import { VERSION } from './lib/version.ts';
 import type { WebPorts } from './web/ports.ts';
 
@@ -49,7 +49,10 @@ export function webPorts(app: App): WebPorts {
       });
       return bundle && (structuredClone(bundle) as unknown as JsonObject);
     },
-    logKey: async () => (await checkpoints.signer()).key.text,
+    async logKeys() {
+      const { key } = await checkpoints.signer();
+      return [...new Set([key, ...(await signingKeys(database))].map(({ text }) => text))];
+    },
     now: app.now,
   };
 }

@@ -28,7 +28,7 @@ export interface WebPorts {
   /** What the policy in force was compiled from, to see what a candidate rule would change. */
   policyInput(): Promise<PolicyInput>;
   exportRun(run: string): Promise<JsonObject | undefined>;
-  /** The public key that signs the log. */
-  logKey(): Promise<string>;
+  /** The public keys that sign, or once signed, for the log. */
+  logKeys(): Promise<readonly string[]>;
   now(): Date;
 }

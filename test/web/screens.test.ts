@@ -96,19 +96,6 @@ describe('activity', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  it('does not verify a proof whose entry was changed on the way', async () => {
-    await page.route('**/api/activity/*', async (route) => {
-      const response = await route.fetch();
-      const body = (await response.text()).replaceAll('agent:local', 'agent:other');
-      await route.fulfill({ response, body });
-    });
-    await page.goto(`${server.url}/activity?tool=get_mode`);
-    await page.locator('.call-link').first().click();
-    await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('Not verified').waitFor();
-    await page.unroute('**/api/activity/*');
-  });
-
   it('shows what an agent calls itself as text', async () => {
     await page.goto(`${server.url}/activity?tool=x_search_tweets`);
     await page.locator('.call-link').first().click();

@@ -43,7 +43,7 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     return context.json(bundle, 200, { 'content-disposition': `attachment; filename="${name}"` });
   });
 
-  api.get('/log-key', async (context) => context.json({ key: await ports.logKey() }));
+  api.get('/log-keys', async (context) => context.json({ keys: await ports.logKeys() }));
 }
 
 const toJson = (call: CallRecord) => ({

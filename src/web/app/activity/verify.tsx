@@ -18,10 +18,10 @@ export function Verify({
   const [checked, setChecked] = useState<Checked>();
   const [open, setOpen] = useState(false);
   const verify = async (): Promise<void> => {
-    const { key } = await api<{ key: string }>('/log-key');
+    const { keys } = await api<{ keys: readonly string[] }>('/log-keys');
     setChecked(
       crypto.subtle
-        ? await checkProof(proof, key)
+        ? await checkProof(proof, { keys, evidenceHash })
         : {
             ok: false,
             steps: [

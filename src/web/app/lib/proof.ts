@@ -100,13 +100,30 @@ async function isSigned(note: string, publicKey: string): Promise<boolean | 'unk
   }
 }
 
-/** `logKey` is the key the server says it signs with now; an older one is possible and is said. */
-export async function checkProof(proof: Proof, logKey: string | undefined): Promise<Checked> {
+interface Expected {
+  /** The keys that sign, or once signed, for this log. */
+  readonly keys: readonly string[];
+  /** What the call says is the hash of its last entry. */
+  readonly evidenceHash: string | null;
+}
+
+/** What is wrong with the proof is among the steps, also when it cannot even be read. */
+export async function checkProof(proof: Proof, expected: Expected): Promise<Checked> {
+  try {
+    return await check(proof, expected);
+  } catch {
+    return { ok: false, steps: [{ text: 'The proof cannot be read: it was changed or cut', ok: false }] };
+  }
+}
+
+async function check(proof: Proof, { keys, evidenceHash }: Expected): Promise<Checked> {
   const steps: { text: string; ok: boolean | 'unknown' }[] = [];
+  const leaves: string[] = [];
   const [origin = '', size = '', root = ''] = proof.checkpoint.split('\n');
   const rootHex = toHex(fromBase64(root));
   for (const { seq, body, path } of proof.entries) {
     const leaf = await leafHash(body);
+    leaves.push(leaf);
     const inside = await isIncluded(leaf, seq, Number(size), path, rootHex);
     const own = aboutCall(body) === proof.call;
     steps.push({
@@ -130,8 +147,10 @@ export async function checkProof(proof: Proof, logKey: string | undefined): Prom
           : 'The signature of the checkpoint is wrong',
     ok: signed,
   });
-  if (logKey !== undefined && logKey !== proof.publicKey)
-    steps.push({ text: 'It was signed with an earlier key of this log', ok: 'unknown' });
+  if (!keys.includes(proof.publicKey))
+    steps.push({ text: 'The key that signed it never signed for this log', ok: false });
+  if (evidenceHash !== null && !leaves.includes(evidenceHash))
+    steps.push({ text: 'The evidence hash of the call is not the hash of any of these entries', ok: false });
   return { ok: steps.every(({ ok }) => ok !== false), steps };
 }
 

@@ -1,0 +1,224 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeRepo } from '../support/dev.ts';
+import { seriousFindings } from './axe.ts';
+import { launchBrowser, startWeb, type WebServer } from './support.ts';
+
+const HOSTILE = '<img src=x onerror="window.hacked=1"> [press](javascript:alert(1)) \u202Egpj.exe';
+const LONG = 'w'.repeat(100_000);
+
+let server: WebServer;
+let browser: Browser;
+let page: Page;
+let run: string;
+
+beforeAll(async () => {
+  [browser, server] = await Promise.all([launchBrowser(), startWeb({ toolkits: 'x,dev,governance' })]);
+  makeRepo(join(server.home, 'shop'), { 'README.md': '# shop\n' });
+  await server.stop();
+  writeFileSync(
+    join(server.home, 'config.toml'),
+    `[dev.repos.shop]\npath = ${JSON.stringify(join(server.home, 'shop'))}\nforge = "local"\n`,
+  );
+  await server.start();
+  page = (await server.signIn(browser)).page;
+  page.setDefaultTimeout(15_000);
+  await server.call('get_mode', {});
+  await server.call('x_search_tweets', { query: `${HOSTILE} ${LONG}` });
+  await server.call('x_post_tweet', { text: 'Waits' });
+  const started = (await server.call('runs_create', { repo: 'shop', purpose: `Mend. ${HOSTILE}` })) as {
+    result: { run_id: string };
+  };
+  run = started.result.run_id;
+  await server.call('github_issues_create', { run_id: run, title: HOSTILE, body: 'Because.' });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const tools = () => page.locator('.call-link').allTextContents();
+
+async function openCall(tool: string): Promise<void> {
+  await page.goto(`${server.url}/activity?tool=${tool}`);
+  await page.locator('.call-link').first().click();
+  await page.getByRole('button', { name: 'Verify' }).waitFor();
+}
+
+describe('activity', () => {
+  it('is filtered by tool, agent, outcome, run and time, and the address keeps the filter', async () => {
+    await page.goto(`${server.url}/activity`);
+    await page.getByRole('link', { name: 'get_mode' }).waitFor();
+    await page.getByRole('combobox', { name: 'Outcome' }).selectOption('routed');
+    await expect.poll(tools).toEqual(['x_post_tweet']);
+    await page.getByRole('combobox', { name: 'Outcome' }).selectOption('');
+    await page.getByRole('searchbox', { name: 'Run' }).fill(run);
+    await expect.poll(tools).toEqual(['github_issues_create', 'runs_create']);
+    await page.reload();
+    await expect.poll(tools).toEqual(['github_issues_create', 'runs_create']);
+    await page.getByRole('searchbox', { name: 'Run' }).fill('');
+    await page.getByRole('searchbox', { name: 'Agent' }).fill('agent:nobody');
+    await page.getByText('No call fits these filters').waitFor();
+    await page.getByRole('searchbox', { name: 'Agent' }).fill('agent:local');
+    await page.getByRole('combobox', { name: 'Time' }).selectOption('1');
+    await expect
+      .poll(tools)
+      .toEqual(['github_issues_create', 'runs_create', 'x_post_tweet', 'x_search_tweets', 'get_mode']);
+  });
+
+  it('gives a run as one file that checks out without the database', async () => {
+    await page.goto(`${server.url}/activity?run=${run}`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export this run' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`run-${run}.json`);
+    const file = join(server.home, 'exported.json');
+    await download.saveAs(file);
+    expect(readFileSync(file, 'utf8')).toContain(run);
+    expect(await server.cli('audit', 'check', file)).toMatch(/ok|checks out|consistent/i);
+    const changed = join(server.home, 'changed.json');
+    writeFileSync(changed, readFileSync(file, 'utf8').replaceAll('runs_create', 'runs_erased'));
+    await expect(server.cli('audit', 'check', changed)).rejects.toThrow();
+  });
+
+  it('shows what agents wrote as text, and long lines inside their box', async () => {
+    await openCall('x_search_tweets');
+    const shown = page.getByRole('region', { name: 'Arguments' }).first();
+    await shown.getByRole('button', { name: /show all/ }).click();
+    const text = (await shown.textContent()) ?? '';
+    expect(text).toContain('<img src=x onerror=');
+    expect(text).toContain('[press](javascript:alert(1)) U+202Egpj.exe');
+    expect(text.length).toBeGreaterThan(100_000);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await page.locator('main :is(img, script, a[href^="javascript"])').count()).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+});
+
+interface Detail {
+  evidence_hash: string;
+  proof: {
+    call: string;
+    entries: { seq: number; body: string; path: string[] }[];
+    checkpoint: string;
+    publicKey: string;
+  };
+}
+
+/** The first character of a text in another one, of the same alphabet. */
+const flip = (text: string): string => (text.startsWith('0') ? '1' : '0') + text.slice(1);
+const TAMPERED: readonly [string, (detail: Detail) => void, RegExp][] = [
+  [
+    'an entry',
+    ({ proof }) =>
+      flipIn(proof.entries, (entry) => ({
+        ...entry,
+        body: entry.body.replace('agent:local', 'agent:other'),
+      })),
+    /does not lead to the signed root/,
+  ],
+  [
+    'a place',
+    ({ proof }) => flipIn(proof.entries, (entry) => ({ ...entry, seq: entry.seq + 1 })),
+    /does not lead to the signed root/,
+  ],
+  [
+    'a path',
+    ({ proof }) => flipIn(proof.entries, (entry) => ({ ...entry, path: entry.path.map(flip) })),
+    /does not lead to the signed root/,
+  ],
+  [
+    'the call',
+    ({ proof }) => {
+      proof.call = 'another';
+    },
+    /is about another call/,
+  ],
+  [
+    'the size in the checkpoint',
+    ({ proof }) => {
+      proof.checkpoint = proof.checkpoint.replace(/\n(\d+)\n/, '\n9$1\n');
+    },
+    /signature of the checkpoint is wrong/,
+  ],
+  [
+    'the signature',
+    ({ proof }) => {
+      proof.checkpoint = proof.checkpoint.replace(
+        /(.{12})\n$/,
+        (end) => `${[...end.trim()].reverse().join('')}\n`,
+      );
+    },
+    /signature of the checkpoint is wrong|cannot be read/,
+  ],
+  [
+    'the checkpoint, cut',
+    ({ proof }) => {
+      proof.checkpoint = proof.checkpoint.slice(0, 20);
+    },
+    /cannot be read|signature of the checkpoint is wrong/,
+  ],
+  [
+    'the entries, all gone',
+    ({ proof }) => {
+      proof.entries = [];
+    },
+    /holds no entry/,
+  ],
+  [
+    'the evidence hash',
+    (detail) => {
+      detail.evidence_hash = flip(detail.evidence_hash);
+    },
+    /evidence hash of the call is not/,
+  ],
+];
+
+function flipIn<T>(list: T[], change: (one: T) => T): void {
+  const first = list[0];
+  if (first !== undefined) list[0] = change(first);
+}
+
+describe('the verify button', () => {
+  it('checks the proof of a call in the page', async () => {
+    await openCall('runs_create');
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('Verified in this page').waitFor();
+    const steps = await page.locator('.verify-steps').textContent();
+    expect(steps).toMatch(/Entry \d+ .* leads through \d+ hashes to the signed root/);
+    expect(steps).toContain('is signed by');
+    await page.getByRole('button', { name: 'Show the proof' }).click();
+    await page.getByRole('region', { name: 'Proof' }).getByText('"checkpoint"').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it.each(TAMPERED)('reports a proof in which somebody changed %s', async (_what, change, said) => {
+    await page.route('**/api/activity/*', async (route) => {
+      const response = await route.fetch();
+      const detail = (await response.json()) as Detail;
+      change(detail);
+      await route.fulfill({ response, json: detail });
+    });
+    try {
+      await openCall('runs_create');
+      await page.getByRole('button', { name: 'Verify' }).click();
+      await page.getByRole('alert').getByText('Not verified').waitFor();
+      expect(await page.locator('.verify-steps').textContent()).toMatch(said);
+    } finally {
+      await page.unroute('**/api/activity/*');
+    }
+  });
+
+  it('reports a proof signed with a key that is not of this log', async () => {
+    await page.route('**/api/log-keys', (route) => route.fulfill({ json: { keys: [] } }));
+    await openCall('runs_create');
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('The key that signed it never signed for this log').waitFor();
+    await page.getByText('Not verified').waitFor();
+    await page.unroute('**/api/log-keys');
+  });
+});
