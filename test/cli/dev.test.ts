@@ -99,6 +99,62 @@ describe('countersign dev', () => {
     expect((await terminal.run('dev', 'pr', 'merge', '1', ...inClone)).code).toBe(1);
   });
 
+  it('shows what waits as a diff with the commit it is bound to, and nothing that steers the terminal', async () => {
+    const change = {
+      run_id: await startRun(),
+      base_branch: 'main',
+      head_branch: 'x',
+      commit_message: 'm',
+      pr_title: 'Sly \u001b[2Ktitle',
+      files: [
+        { path: 'a.txt', original_content: 'one\ntwo\n', modified_content: 'one\n2\u001b[8m\n' },
+        { path: 'c.txt', modified_content: 'whole\n' },
+      ],
+    };
+    const request = { tool: 'code_branch_pr_create', arguments: change, reason: 'Because \u001b[31mred' };
+    const asked = await terminal.run('call', 'approval_request', '--args', JSON.stringify(request));
+    const { approval_id } = JSON.parse(asked.out) as { approval_id: string };
+    const { out } = await terminal.run('approvals', 'show', approval_id);
+    expect(out).toContain(`Only while  repo is clone, base_commit is ${git(repo, 'rev-parse', 'main')}`);
+    expect(out).toContain('@@ -1,2 +1,2 @@\n one\n-two\n+2\ufffd[8m\n');
+    expect(out).toContain('c.txt, whole, whatever it holds on the base:');
+    expect(out).not.toContain('"files"');
+    const listed = await terminal.run('approvals', 'list');
+    expect(out + listed.out).not.toContain('\u001b');
+    expect(out).toContain('Because \ufffd[31mred');
+  });
+
+  it('says on a pull request what tests said on its commit', async () => {
+    const run = await startRun();
+    await openPull(run);
+    const shown = async () => (await terminal.run('dev', 'pr', 'show', '1', ...inClone)).out;
+    expect(await shown()).toContain('Neither qa_test nor qa_lint ran on this commit.');
+    await call('qa_test', { run_id: run });
+    expect(await shown()).toMatch(/^qa_test on this commit: pass, passed \(exit_code=0, \d+ms\)/m);
+    git(repo, 'checkout', '-q', 'add-three');
+    git(repo, 'commit', '-q', '--allow-empty', '-m', 'later');
+    expect(await shown()).toContain('Neither qa_test nor qa_lint ran on this commit.');
+  });
+
+  it('does not say closed of what is merged, and names the repositories there are', async () => {
+    await openPull(await startRun());
+    await terminal.run('dev', 'pr', 'merge', '1', ...inClone);
+    const closed = await terminal.run('dev', 'pr', 'close', '1', ...inClone);
+    expect(closed).toMatchObject({ code: 1, err: expect.stringContaining('is merged already') });
+    const elsewhere = await terminal.run('dev', 'prs', '--repo', 'elsewhere');
+    expect(elsewhere.err).toMatch(/There is no repository "elsewhere"\. Choose one with --repo: .*clone/);
+  });
+
+  it('says why a QA command was not run', async () => {
+    const run = await startRun();
+    await call('qa_lint', { run_id: run });
+    const { out } = await terminal.run('dev', 'reports', '--run', run);
+    expect(out).toMatch(/qa_lint +error +No lint command is configured for clone/);
+    const [report] = await terminal.json<{ call_id: string }[]>('dev', 'reports', '--run', run);
+    const shown = await terminal.run('dev', 'report', report?.call_id ?? '');
+    expect(shown).toMatchObject({ code: 1, err: expect.stringContaining('under [dev.qa]') });
+  });
+
   it('closes a pull request without merging and keeps its branch', async () => {
     await openPull(await startRun());
     const { out } = await terminal.run('dev', 'pr', 'close', '1', '--approve', ...inClone);

@@ -127,7 +127,7 @@ export function connectStdio(
   args: readonly string[] = [],
   options: ClientOptions & { token?: string; env?: Record<string, string> } = {},
 ): Promise<Session> {
-  const token = options.token ? { COUNTERSIGN_TOKEN: options.token } : {};
+  const token: Record<string, string> = options.token ? { COUNTERSIGN_TOKEN: options.token } : {};
   const env = { ...environment(home.dir), ...token, ...options.env };
   return open(
     new StdioClientTransport({

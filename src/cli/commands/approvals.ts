@@ -7,7 +7,9 @@ import { principalName } from '../../contract/principal.ts';
 import { outcomeData } from '../../kernel/evidence.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
+import { plainText } from '../plain-text.ts';
 import { age, parseArgs } from '../text.ts';
+import { proposedDiff } from './dev-change.ts';
 
 export function listApprovals(
   global: GlobalOptions,
@@ -24,9 +26,9 @@ export function listApprovals(
       String(one.id),
       one.state,
       age(one.createdAt, now()),
-      principalName(one.requester),
+      plainText(principalName(one.requester)),
       one.tool,
-      one.summary,
+      plainText(one.summary),
     ]);
     print(table(['ID', 'STATE', 'AGE', 'ASKED BY', 'TOOL', 'WHAT WILL HAPPEN'], cells, 70));
     if (states.includes('pending'))
@@ -45,7 +47,7 @@ export function showApproval(global: GlobalOptions, id: string): Promise<void> {
       .orderBy('edited_at')
       .execute();
     if (global.json) return printJson({ ...asJson(approval), edits });
-    print(describe(approval));
+    print(describe(approval, await proposedDiff(approval.args)));
     for (const edit of edits)
       print(`Edited ${edit.edited_at} by ${edit.editor}: ${edit.old_args} → ${edit.new_args}`);
   });
@@ -185,27 +187,36 @@ function tellOutcome(approval: Approval, outcome: Outcome | undefined): string {
   return outcome.status;
 }
 
-function describe(one: Approval): string {
+function describe(one: Approval, diff: string | undefined): string {
   const lines = [
     `Approval ${one.id}  ${one.uuid}`,
     `State       ${one.state}${one.kind === 'permit' ? ' (permit: lets one exact call through)' : ''}`,
-    `What        ${one.summary}`,
+    `What        ${plainText(one.summary)}`,
     `Tool        ${one.tool} (${one.toolkit}, ${one.effect})`,
-    `Asked by    ${principalName(one.requester)}${one.requester.label ? ` (${one.requester.label})` : ''}`,
-    `Why         ${one.reason}`,
+    `Asked by    ${plainText(principalName(one.requester))}${one.requester.label ? ` (${plainText(one.requester.label)})` : ''}`,
+    `Why         ${plainText(one.reason)}`,
     `Rule        ${one.rule}`,
     `Asked at    ${one.createdAt.toISOString()}`,
     `Expires     ${one.expiresAt?.toISOString() ?? 'never'}`,
   ];
-  for (const risk of one.risks) lines.push(`Risk        ${risk}`);
+  if (one.binding) lines.push(`Only while  ${plainText(boundTo(one.binding))}`);
+  for (const risk of one.risks) lines.push(`Risk        ${plainText(risk)}`);
   if (one.decidedBy)
     lines.push(`Decided by  ${principalName(one.decidedBy)} at ${one.decidedAt?.toISOString()}`);
   if (one.decisionReason) lines.push(`Reason      ${one.decisionReason}`);
   if (one.feedback) lines.push(`Feedback    ${one.feedback}`);
-  lines.push('', 'Arguments', JSON.stringify(one.args, null, 2));
-  if (one.outcome !== undefined) lines.push('', 'What it gave', JSON.stringify(one.outcome, null, 2));
+  const { files: _files, ...others } = one.args;
+  lines.push('', 'Arguments', plainText(JSON.stringify(diff === undefined ? one.args : others, null, 2)));
+  if (diff !== undefined) lines.push('', 'Files', diff);
+  if (one.outcome !== undefined)
+    lines.push('', 'What it gave', plainText(JSON.stringify(one.outcome, null, 2)));
   return lines.join('\n');
 }
+
+const boundTo = (binding: JsonObject): string =>
+  Object.entries(binding)
+    .map(([name, value]) => `${name} is ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
 
 function asJson(one: Approval): JsonObject {
   return JSON.parse(

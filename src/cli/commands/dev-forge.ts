@@ -5,6 +5,8 @@ import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
 import { oneLine, paragraph, plainText } from '../plain-text.ts';
 import { limitOf } from '../text.ts';
+import { readable } from './dev-change.ts';
+import { checksOf } from './dev-reports.ts';
 import { minute } from './dev-runs.ts';
 
 interface ListOptions {
@@ -81,7 +83,8 @@ interface ShownPull {
 export function showPull(global: GlobalOptions, number: string, options: RepoOptions): Promise<void> {
   return withApp(global, async (app) => {
     const shown = await look<ShownPull>(app, 'dev', 'pr', one(number, options));
-    if (global.json) return printJson(shown);
+    const checks = await checksOf(app, shown.pr.head.sha);
+    if (global.json) return printJson({ ...shown, checks });
     const { pr, files, comments } = shown;
     print(`#${pr.number} ${oneLine(pr.title, 200)}  (${stateOf(pr)})`);
     print(`${shown.repo}, ${byOf(pr.author)}, ${minute(pr.created_at)}`);
@@ -90,6 +93,9 @@ export function showPull(global: GlobalOptions, number: string, options: RepoOpt
         `${pr.head.ref} (${pr.head.sha.slice(0, 12)}) → ${pr.base.ref} (${pr.base.sha.slice(0, 12)})${pr.mergeable === undefined || pr.state === 'closed' ? '' : pr.mergeable ? ', can be merged' : ', has conflicts'}`,
       ),
     );
+    for (const { tool, status, summary, call_id } of checks)
+      print(`${tool} on this commit: ${status}, ${oneLine(summary)} (countersign dev report ${call_id})`);
+    if (checks.length === 0 && pr.state === 'open') print('Neither qa_test nor qa_lint ran on this commit.');
     if (pr.body) print(`\n${paragraph(pr.body)}`);
     print('');
     print(
@@ -124,7 +130,7 @@ export function diffPull(global: GlobalOptions, number: string, options: RepoOpt
     const diff = found.files.map(unified).join('');
     if (global.json) return printJson({ repo: name, diff, truncated: found.truncated });
     // Into a pipe it goes as it is; on a terminal nothing in it may steer the terminal.
-    print((process.stdout.isTTY ? colored(plainText(diff)) : diff).replace(/\n$/, ''));
+    print(process.stdout.isTTY ? readable(diff) : diff.replace(/\n$/, ''));
     if (found.truncated)
       throw new CliError('The forge has more files than it gives out; this is not the whole diff.');
   });
@@ -201,13 +207,3 @@ const stateOf = ({ state, merged, draft }: Pull): string =>
 const stateWord = ({ state = 'open' }: ListOptions): string => (state === 'all' ? '' : `${state} `);
 const byOf = ({ login, kind, trust }: Author): string =>
   plainText(`${login}${kind === 'person' ? '' : ` (${kind})`}${trust === 'untrusted' ? ', untrusted' : ''}`);
-
-const colored = (diff: string): string =>
-  diff
-    .split('\n')
-    .map((line) => {
-      if (line.startsWith('+')) return `\u001b[32m${line}\u001b[0m`;
-      if (line.startsWith('-')) return `\u001b[31m${line}\u001b[0m`;
-      return line.startsWith('@@') ? `\u001b[36m${line}\u001b[0m` : line;
-    })
-    .join('\n');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { App } from '../../app.ts';
 import type { CallDetail, CallRecord } from '../../contract/ports.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
@@ -24,6 +25,7 @@ interface Found {
   readonly call: CallRecord;
   readonly summary: string;
   readonly status: string;
+  readonly commit: string | undefined;
   readonly reportId: string | undefined;
 }
 
@@ -31,16 +33,7 @@ interface Found {
 export function listReports(global: GlobalOptions, options: { run?: string; limit?: string }): Promise<void> {
   return withApp(global, async (app) => {
     const limit = limitOf(options.limit) ?? 20;
-    const both = await Promise.all(
-      ['qa_test', 'qa_lint'].map((tool) => app.kernel.telemetry.calls({ tool, runId: options.run, limit })),
-    );
-    const calls = both
-      .flat()
-      .sort((a, b) => b.at.getTime() - a.at.getTime())
-      .slice(0, limit);
-    const found = (await Promise.all(calls.map(({ callId }) => app.kernel.telemetry.call(callId)))).flatMap(
-      (call) => (call ? [reportOf(call)] : []),
-    );
+    const found = await findReports(app, limit, options.run);
     if (global.json)
       return printJson(
         found.map(({ call, status, summary, reportId }) => ({
@@ -71,6 +64,28 @@ export function listReports(global: GlobalOptions, options: { run?: string; limi
   });
 }
 
+/** The last word of each QA tool on one commit, for whoever decides about it. */
+export async function checksOf(app: App, commit: string) {
+  const onIt = (await findReports(app, 100)).filter((found) => found.commit === commit);
+  return ['qa_test', 'qa_lint'].flatMap((tool) => {
+    const last = onIt.find(({ call }) => call.tool === tool);
+    return last ? [{ tool, status: last.status, summary: last.summary, call_id: last.call.callId }] : [];
+  });
+}
+
+async function findReports(app: App, limit: number, runId?: string): Promise<Found[]> {
+  const { telemetry } = app.kernel;
+  const both = await Promise.all(
+    ['qa_test', 'qa_lint'].map((tool) => telemetry.calls({ tool, runId, limit })),
+  );
+  const calls = both
+    .flat()
+    .sort((a, b) => b.at.getTime() - a.at.getTime())
+    .slice(0, limit);
+  const details = await Promise.all(calls.map(({ callId }) => telemetry.call(callId)));
+  return details.flatMap((call) => (call ? [reportOf(call)] : []));
+}
+
 /** One report with what the command wrote. */
 export function showReport(global: GlobalOptions, callId: string): Promise<void> {
   return withApp(global, async (app) => {
@@ -80,21 +95,28 @@ export function showReport(global: GlobalOptions, callId: string): Promise<void>
     const found = reportOf(call);
     const bytes = found.reportId ? await app.kernel.artifacts.read(found.reportId) : undefined;
     if (!bytes)
-      throw new CliError(`The report of ${callId} was not kept (${found.status}: ${found.summary}).`);
+      throw new CliError(`Call ${callId} left no report: ${found.status}. ${plainText(found.summary)}`);
     const report = JSON.parse(new TextDecoder().decode(bytes)) as QaReport;
     if (global.json) return printJson(report);
     print(`${report.tool}: ${report.status} (exit code ${report.exit_code}, ${report.duration_ms} ms)`);
     print(`Command  ${plainText(report.command)}${report.phase === 'setup' ? ' (setup)' : ''}`);
     print(`Commit   ${report.commit}`);
     print(`Tree     ${report.tree}`);
-    print(`Sandbox  ${report.sandbox}`);
+    print(`Sandbox  ${report.sandbox === 'none' ? 'none: it ran with your rights' : report.sandbox}`);
     if (report.stdout) print(`\n${plainText(report.stdout.trimEnd())}`);
     if (report.stderr) print(`\nstderr\n${plainText(report.stderr.trimEnd())}`);
   });
 }
 
 const kept = z.object({
-  data: z.object({ status: z.string(), summary: z.string() }).optional(),
+  data: z
+    .object({
+      status: z.string(),
+      summary: z.string(),
+      report: z.object({ commit: z.string() }).optional(),
+      error: z.object({ message: z.string() }).optional(),
+    })
+    .optional(),
   notes: z.object({ qa_artifacts: z.object({ report_artifact_id: z.string() }).optional() }).optional(),
   message: z.string().optional(),
 });
@@ -105,7 +127,8 @@ function reportOf(call: CallDetail): Found {
   return {
     call,
     status: result?.data?.status ?? call.status,
-    summary: result?.data?.summary ?? result?.message ?? '',
+    summary: result?.data?.error?.message ?? result?.data?.summary ?? result?.message ?? '',
+    commit: result?.data?.report?.commit,
     reportId: result?.notes?.qa_artifacts?.report_artifact_id,
   };
 }

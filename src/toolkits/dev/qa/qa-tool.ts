@@ -180,5 +180,5 @@ const unready = (services: DevServices, error: { code: string; message: string }
 
 const noCommand = (kind: QaKind, { name }: Repo) => ({
   code: 'qa_command_empty',
-  message: `No ${kind} command is configured for ${name}. A person can set ${kind} = ["program", "argument"] under [dev.repos] or [dev.qa].`,
+  message: `No ${kind} command is configured for ${name}. A person can set ${kind} = ["program", "argument"] under [dev.qa], or under [dev.repos.${JSON.stringify(name)}] with the path of the clone.`,
 });

@@ -72,7 +72,7 @@ export class RepoDirectory {
       : ((await this.#candidates.named(wanted)) ??
         (await this.#knownClones()).find((each) => goesBy(each, wanted)));
     if (candidate && this.#allowed(candidate)) return this.#connect(candidate);
-    throw await this.#refusal(name);
+    throw await this.#unknownToPerson(wanted);
   }
 
   /** Names an agent could pass here. */
@@ -151,6 +151,18 @@ export class RepoDirectory {
       name,
     );
     return { ...common, forge: local, local };
+  }
+
+  async #unknownToPerson(name: string): Promise<ToolFault> {
+    const names = await this.namesForPeople();
+    if (names.length === 0) return this.#refusal(name);
+    const what =
+      name === '.'
+        ? 'This folder is in no clone you can use.'
+        : `There is no repository ${JSON.stringify(name)}.`;
+    return new ToolFault('not_found', `${what} Choose one with --repo: ${names.join(', ')}.`, {
+      detail: { reason: 'repo_not_allowed', repo: name.slice(0, 200) },
+    });
   }
 
   async #refusal(name: string): Promise<ToolFault> {

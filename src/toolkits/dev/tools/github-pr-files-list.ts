@@ -15,6 +15,8 @@ const file = z.object({
   previous_filename: z.string().optional(),
 });
 
+const MAX_PATCH_BYTES = 100_000;
+
 export const githubPrFilesList = defineDevTool({
   name: 'github_pr_files_list',
   policyName: 'github.pr.files.list',
@@ -49,7 +51,11 @@ export const githubPrFilesList = defineDevTool({
   async run(args, { services, signal }) {
     const { repo } = await services.open(args.run_id);
     const listed = await repo.forge.pullFiles(args.pr_number, signal);
-    const files = listed.files.map((each) => ({ ...each }));
+    const files = listed.files.map(({ patch, ...each }) => ({
+      ...each,
+      // Like GitHub: a patch that would fill a reply is left out, and the numbers tell that there is one.
+      ...(patch !== undefined && Buffer.byteLength(patch) <= MAX_PATCH_BYTES ? { patch } : {}),
+    }));
     const sum = (key: 'additions' | 'deletions' | 'changes') =>
       files.reduce((total, each) => total + each[key], 0);
     return {

@@ -156,17 +156,7 @@ export class LocalForge implements Forge {
     expectedHead: string | undefined,
     stamp: Stamp,
   ): Promise<Pull & { merge_commit: string }> {
-    const row = await this.#row(number);
-    const pull = await this.#pull(row, stamp.signal);
-    if (pull.state !== 'open') {
-      throw new ToolFault(
-        'conflict',
-        `Pull request ${number} is ${pull.merged ? 'merged' : 'closed'} already.`,
-        {
-          detail: { reason: 'pull_closed', pr_number: number },
-        },
-      );
-    }
+    const { row, pull } = await this.#openPull(number, stamp.signal);
     if (expectedHead !== undefined && pull.head.sha !== expectedHead) {
       throw new ToolFault(
         'conflict',
@@ -190,16 +180,24 @@ export class LocalForge implements Forge {
   }
 
   async closePull(number: number, stamp: Stamp): Promise<Pull> {
-    const row = await this.#row(number);
-    if (row.state === 'open') {
-      const closed = {
-        state: 'closed' as const,
-        closed_at: stamp.at.toISOString(),
-        closed_by: authorName(stamp.author),
-      };
-      await this.#shop.store.setPull(number, closed);
-    }
+    await this.#openPull(number, stamp.signal);
+    await this.#shop.store.setPull(number, {
+      state: 'closed',
+      closed_at: stamp.at.toISOString(),
+      closed_by: authorName(stamp.author),
+    });
     return this.pull(number, stamp.signal);
+  }
+
+  async #openPull(number: number, signal: AbortSignal): Promise<{ row: PullRow; pull: Pull }> {
+    const row = await this.#row(number);
+    const pull = await this.#pull(row, signal);
+    if (pull.state === 'open') return { row, pull };
+    throw new ToolFault(
+      'conflict',
+      `Pull request ${number} is ${pull.merged ? 'merged' : 'closed'} already.`,
+      { detail: { reason: 'pull_closed', pr_number: number } },
+    );
   }
 
   async #row(number: number): Promise<PullRow> {

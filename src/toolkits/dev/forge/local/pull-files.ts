@@ -3,7 +3,8 @@ import type { Clone } from '../../git/clone.ts';
 import type { PullFile } from '../port.ts';
 
 const MAX_FILES = 3000;
-const MAX_PATCH_BYTES = 100_000;
+/** A person who is to merge wants to see even a large change of a file. */
+const MAX_PATCH_BYTES = 1_000_000;
 const STATUS: Record<string, string> = {
   A: 'added',
   D: 'removed',
