@@ -6,7 +6,7 @@ import { ORIGIN } from './refi/conventions.ts';
 import { guidMaker } from './refi/guid.ts';
 import { importCodes } from './refi/import-codes.ts';
 import { memoWriter } from './refi/memo-writer.ts';
-import { readRefiCode } from './refi/read-project.ts';
+import { codesIn } from './refi/read-project.ts';
 import { writeRefiCode } from './refi/write-project.ts';
 import { type ExchangeNote, ExchangeReport } from './report.ts';
 import { childOf, childrenOf, parseXml } from './xml.ts';
@@ -53,14 +53,21 @@ export async function importCodebook(
       `This is not a REFI-QDA codebook: its root element is ${root.name}.`,
     );
   // The parser drops namespaces, so that files with a wrong one can be read at all.
-  const namespace = /<(?:\w+:)?CodeBook\b[^>]*?\sxmlns(?::\w+)?\s*=\s*["']([^"']*)/.exec(text)?.[1];
+  const namespace = namespaceOf(text);
   if (namespace && namespace !== NAMESPACE)
     report.repaired('Accepted a namespace that is not the standard one', namespace);
-  const codes = childrenOf(childOf(book, 'Codes'), 'Code').map(readRefiCode);
+  const codes = codesIn(book);
   if (codes.length === 0) throw new ToolFault('validation_error', 'The codebook holds no codes.');
-  report.lost('Left out a set of codes', '', childrenOf(childOf(book, 'Sets'), 'Set').length);
+  for (const { attributes } of childrenOf(childOf(book, 'Sets'), 'Set'))
+    report.lost('Left out a set of codes', attributes.name);
   const { added } = await store.write(by, (project) =>
     importCodes(codes, { project, report, notes: () => '' }),
   );
   return { codes: added, notes: report.notes() };
+}
+
+function namespaceOf(text: string): string | undefined {
+  const [, prefix, attributes = ''] = /<(?:([\w.-]+):)?CodeBook\b([^>]*)>/.exec(text) ?? [];
+  const name = prefix ? `xmlns:${prefix}` : 'xmlns';
+  return new RegExp(`\\s${name}\\s*=\\s*["']([^"']*)`).exec(attributes)?.[1];
 }

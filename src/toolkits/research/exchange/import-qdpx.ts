@@ -1,5 +1,7 @@
+import { ToolFault } from '../../../contract/faults.ts';
 import type { ChangeBy, ProjectStore } from '../project/types.ts';
 import { decodeText } from './decode-text.ts';
+import { readDocx } from './documents/docx.ts';
 import type { RefiContents } from './refi/import-context.ts';
 import { importRefiProject, type RefiImported } from './refi/import-project.ts';
 import type { RefiProject, RefiText } from './refi/model.ts';
@@ -77,7 +79,30 @@ async function readContents(
     if (encoding !== 'utf-8') report.repaired(`Read a text as ${encoding.toUpperCase()}`, path);
     texts.set(path, text);
   }
+  await readWordTexts(refi, texts, files, report, options);
   return { refi, texts, files, pageHeights: await heights(refi, files, options.signal) };
+}
+
+/** Where a program left the plain text out, the Word document has it. */
+async function readWordTexts(
+  refi: RefiProject,
+  texts: Map<string, string>,
+  files: ReadonlyMap<string, Uint8Array>,
+  report: ExchangeReport,
+  options: Working,
+): Promise<void> {
+  for (const source of refi.sources) {
+    if (source.kind !== 'text' || source.content !== undefined) continue;
+    const { plainTextPath = '', richTextPath = '' } = source;
+    const bytes = texts.has(plainTextPath) ? undefined : files.get(richTextPath);
+    if (!bytes || !/\.docx$/i.test(richTextPath)) continue;
+    try {
+      texts.set(richTextPath, await readDocx(bytes, source.name, report, options));
+    } catch (error) {
+      // It is told below as a document without a text.
+      if (!(error instanceof ToolFault)) throw error;
+    }
+  }
 }
 
 const textsOf = (refi: RefiProject): RefiText[] => [

@@ -11,7 +11,7 @@ export interface CodeImport {
   readonly project: ProjectWriter;
   readonly report: ExchangeReport;
   /** Text of the notes a code refers to, to go into its memo. */
-  readonly notes: (refs: readonly string[]) => string;
+  readonly notes: (code: RefiCode) => string;
 }
 
 /** Adds a tree of codes and gives the id of each codable one by guid. Codes and categories that exist by name are used as they are. */
@@ -26,7 +26,7 @@ export function importCodes(
   const hasSubCodes = project.info().version >= SUB_CODES_SINCE;
   let added = 0;
 
-  const memoOf = (code: RefiCode) => [code.description, notes(code.noteRefs)].filter(Boolean).join('\n\n');
+  const memoOf = (code: RefiCode) => [code.description, notes(code)].filter(Boolean).join('\n\n');
 
   const nameOf = (code: RefiCode, what: string) => {
     const name = code.name.replace(/\s+/g, ' ').trim().slice(0, 255);

@@ -35,16 +35,26 @@ export class ImportContext {
   /** Selections that belong to a case and are therefore no annotations. */
   readonly ofCases: ReadonlySet<string>;
   readonly sources = new Map<string, number>();
+  /** Documents by the path of their text. */
+  readonly texts = new Map<string, { readonly id: number; readonly name: string }>();
   readonly journals = new Map<string, number>();
   added = { sources: 0, codings: 0, annotations: 0 };
   readonly #users: ReadonlyMap<string, string>;
   readonly #usedNotes = new Set<string>();
+  /** ATLAS.ti and NVivo say with a link which note belongs to what. */
+  readonly #linkedNotes = new Map<string, string[]>();
 
   constructor(project: ProjectWriter, contents: RefiContents, report: ExchangeReport) {
     this.project = project;
     this.contents = contents;
     this.report = report;
     this.#users = new Map(contents.refi.users.map(({ guid, name }) => [guid, name.trim()]));
+    const notes = new Set(contents.refi.notes.map(({ guid }) => guid));
+    for (const { origin, target } of contents.refi.links) {
+      if (notes.has(origin) === notes.has(target)) continue;
+      const [note, other] = notes.has(origin) ? [origin, target] : [target, origin];
+      this.#linkedNotes.set(other, [...(this.#linkedNotes.get(other) ?? []), note]);
+    }
     this.ofCases = new Set(contents.refi.cases.flatMap(({ selectionRefs }) => selectionRefs));
   }
 
@@ -62,15 +72,20 @@ export class ImportContext {
     return { ...(owner ? { owner } : {}), ...(date ? { date } : {}) };
   }
 
-  /** The text of notes, joined, to go into a memo. */
-  notes = (refs: readonly string[]): string => {
-    const texts = refs.map((ref) => {
+  /** The text of the notes that belong to something, joined, to go into its memo. */
+  notes = ({ guid, noteRefs }: Noted): string => {
+    const texts = [...noteRefs, ...(this.#linkedNotes.get(guid) ?? [])].map((ref) => {
       this.#usedNotes.add(ref);
       const note = this.refi.notes.find(({ guid }) => guid === ref);
       return note && !this.#isMark(note.guid) ? this.noteText(note) : '';
     });
     return texts.filter(Boolean).join('\n\n');
   };
+
+  /** Links whose note went into a memo. */
+  get linksUsed(): number {
+    return [...this.#linkedNotes.values()].flat().filter((note) => this.#usedNotes.has(note)).length;
+  }
 
   isImportant(refs: readonly string[]): boolean {
     return refs.some((ref) => this.#isMark(ref));
@@ -93,6 +108,11 @@ export class ImportContext {
       this.refi.notes.some((note) => note.guid === guid && note.name === IMPORTANT_NOTE)
     );
   }
+}
+
+export interface Noted {
+  readonly guid: string;
+  readonly noteRefs: readonly string[];
 }
 
 export interface Stamp {

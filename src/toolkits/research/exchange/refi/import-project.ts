@@ -5,6 +5,7 @@ import { importCodes } from './import-codes.ts';
 import { ImportContext, joinMemo, type RefiContents } from './import-context.ts';
 import { importSource, linkTranscripts } from './import-sources.ts';
 import { importVariables } from './import-variables.ts';
+import type { RefiSource } from './model.ts';
 
 export interface RefiImported {
   readonly codes: number;
@@ -26,16 +27,26 @@ export function importRefiProject(
   const { ids, added } = importCodes(refi.codes, { project, report, notes: context.notes });
   context.codes = ids;
   const cases = importCases(context);
-  for (const source of refi.sources) importSource(context, source);
+  for (const source of inOrder(refi.sources)) importSource(context, source);
   const linked = linkTranscripts(context);
   importCaseTexts(context);
   importMemo(context);
   const journals = importJournals(context);
   importVariables(context);
-  report.lost('Left out a link between two things', '', refi.links.length - linked);
-  report.lost('Left out a set of codes, documents or notes', '', refi.sets.length);
+  report.lost('Left out a link between two things', '', refi.links.length - linked - context.linksUsed);
+  for (const { name } of refi.sets) report.lost('Left out a set of codes, documents or notes', name);
   report.lost('Left out a drawing', '', refi.graphs);
   return { codes: added, cases, journals, ...context.added };
+}
+
+/** A document that is also the transcript of a recording comes before the recording, which is then linked to it. */
+function inOrder(sources: readonly RefiSource[]): readonly RefiSource[] {
+  const transcripts = new Set(
+    sources.flatMap((source) => ('texts' in source ? source.texts.map((text) => text.plainTextPath) : [])),
+  );
+  const isShared = (source: RefiSource) =>
+    source.kind === 'text' && source.plainTextPath !== undefined && transcripts.has(source.plainTextPath);
+  return [...sources.filter(isShared), ...sources.filter((source) => !isShared(source))];
 }
 
 function importCases(context: ImportContext): number {
@@ -87,7 +98,7 @@ function importCaseTexts(context: ImportContext): void {
 
 function importMemo(context: ImportContext): void {
   const { project, refi } = context;
-  const memo = joinMemo(refi.description, context.notes(refi.noteRefs));
+  const memo = joinMemo(refi.description, context.notes({ guid: '', noteRefs: refi.noteRefs }));
   const old = project.info().memo;
   if (!memo || old.includes(memo)) return;
   project.setProjectMemo(joinMemo(old, memo));

@@ -67,12 +67,15 @@ function eachCode(
   owner: Owner,
   add: (codeId: number, rest: Rest) => void,
 ): void {
-  const memo = joinMemo(selection.description, context.notes(selection.noteRefs));
-  if (selection.codings.length === 0)
+  if (selection.codings.length === 0) {
     context.report.lost(
       'Left out a selection of a picture, PDF page or recording without a code',
       owner.name,
     );
+    // Its notes are not taken for a memo, so that they come into the journal.
+    return;
+  }
+  const memo = joinMemo(selection.description, context.notes(selection));
   for (const coding of selection.codings) {
     const codeId = context.codes.get(coding.code);
     if (codeId === undefined) {
@@ -80,7 +83,7 @@ function eachCode(
       continue;
     }
     const rest = {
-      memo: joinMemo(memo, context.notes(coding.noteRefs)),
+      memo: joinMemo(memo, context.notes(coding)),
       important: context.isImportant(coding.noteRefs),
       ...context.stamp(coding, selection),
     };

@@ -24,9 +24,15 @@ function importTextSource(context: ImportContext, source: RefiText & { readonly 
     return;
   }
   const positions = readText(context, raw, source, source.name);
+  if (source.content === undefined && !context.contents.texts.has(source.plainTextPath ?? ''))
+    context.report.repaired(
+      'Read the text from the Word document, as the plain text is missing',
+      source.name,
+    );
   const file = source.richTextPath ? context.contents.files.get(source.richTextPath) : undefined;
   const added = addSource(context, source, positions.text.value, file, source.richTextPath);
   importSelections(context, added.id, added.name, source, positions);
+  if (source.plainTextPath) context.texts.set(source.plainTextPath, added);
 }
 
 function importMediaSource(context: ImportContext, source: RefiMediaSource): void {
@@ -74,7 +80,9 @@ function importCompanion(
       ? item.name
       : `${owner.name}${isRecording ? '.transcribed' : ' (description)'}`;
   const positions = readText(context, raw, item, name);
-  const added = addSource(context, { ...item, name }, positions.text.value, undefined, undefined);
+  const added =
+    context.texts.get(item.plainTextPath ?? '') ??
+    addSource(context, { ...item, name }, positions.text.value, undefined, undefined);
   importSelections(context, added.id, added.name, item, positions);
   if (isRecording) context.project.updateSource(owner.id, { transcriptId: added.id });
 }
@@ -83,7 +91,8 @@ function rawText(context: ImportContext, item: RefiText, name: string): string |
   if (item.content !== undefined && item.plainTextPath)
     context.report.repaired('Read the text from the project file, which gave it twice', name);
   if (item.content !== undefined) return item.content;
-  return item.plainTextPath ? context.contents.texts.get(item.plainTextPath) : undefined;
+  const { texts } = context.contents;
+  return texts.get(item.plainTextPath ?? '') ?? texts.get(item.richTextPath ?? '');
 }
 
 function readText(context: ImportContext, raw: string, item: RefiText, name: string): ReadPositions {
@@ -115,7 +124,7 @@ function addSource(
   const added = {
     name,
     text,
-    memo: joinMemo(source.description, context.notes(source.noteRefs)),
+    memo: joinMemo(source.description, context.notes(source)),
     ...context.stamp(source),
     ...(file ? { file } : {}),
   };

@@ -14,7 +14,7 @@ export function importSelections(
   for (const selection of refi.selections) {
     const range = rangeOf(context, positions, selection, name);
     if (!range) continue;
-    const memo = joinMemo(selection.description, context.notes(selection.noteRefs));
+    const memo = joinMemo(selection.description, context.notes(selection));
     if (context.ofCases.has(selection.guid)) {
       context.selections.set(selection.guid, {
         sourceId,
@@ -83,7 +83,7 @@ function applyCode(
     context.report.lost('Left out a coding whose code is not in the file', name);
     return;
   }
-  const said = joinMemo(memo, context.notes(coding.noteRefs));
+  const said = joinMemo(memo, context.notes(coding));
   const important = context.isImportant(coding.noteRefs);
   const { created } = context.project.addCoding({
     codeId,

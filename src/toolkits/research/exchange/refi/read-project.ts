@@ -27,7 +27,7 @@ export function readRefiProject(root: XmlElement): RefiProject {
       guid: guidOf(user),
       name: user.attributes.name || user.attributes.id || '',
     })),
-    codes: childrenOf(childOf(childOf(root, 'CodeBook'), 'Codes'), 'Code').map(readRefiCode),
+    codes: codesIn(childOf(root, 'CodeBook')),
     variables: part('Variables', 'Variable').map((item) => ({
       guid: guidOf(item),
       name: item.attributes.name ?? '',
@@ -54,7 +54,11 @@ export function readRefiProject(root: XmlElement): RefiProject {
   };
 }
 
-export const readRefiCode = (code: XmlElement): RefiCode => ({
+/** Some exports leave out the element around the codes. */
+export const codesIn = (book: XmlElement | undefined): RefiCode[] =>
+  childrenOf(childOf(book, 'Codes') ?? book, 'Code').map(readRefiCode);
+
+const readRefiCode = (code: XmlElement): RefiCode => ({
   guid: guidOf(code),
   name: code.attributes.name ?? '',
   // Some exports leave it out; a code without it was meant to be used.
@@ -76,6 +80,8 @@ function readCase(item: XmlElement): RefiCase {
   };
 }
 
+const AUDIO = /\.(mp3|m4a|wav|ogg|flac|aac|wma|opus|aif|aiff)$/i;
+
 function readSource(source: XmlElement): RefiSource[] {
   switch (source.name) {
     case 'TextSource':
@@ -87,7 +93,14 @@ function readSource(source: XmlElement): RefiSource[] {
     case 'AudioSource':
       return [readMedia('audio', source, childrenOf(source, 'Transcript').map(readTranscript))];
     case 'VideoSource':
-      return [readMedia('video', source, childrenOf(source, 'Transcript').map(readTranscript))];
+      // MAXQDA keeps recordings of sound in here too.
+      return [
+        readMedia(
+          AUDIO.test(source.attributes.path ?? '') ? 'audio' : 'video',
+          source,
+          childrenOf(source, 'Transcript').map(readTranscript),
+        ),
+      ];
     default:
       return [];
   }
