@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { agentCommand } from './agent-command.ts';
 import type { App } from './app.ts';
 import type { JsonObject } from './contract/json.ts';
 import { principalName } from './contract/principal.ts';
@@ -53,6 +54,7 @@ export function webPorts(app: App): WebPorts {
       const { key } = await checkpoints.signer();
       return [...new Set([key, ...(await signingKeys(database))].map(({ text }) => text))];
     },
+    agentCommand: agentCommand(app),
     now: app.now,
   };
 }

@@ -30,5 +30,11 @@ export interface WebPorts {
   exportRun(run: string): Promise<JsonObject | undefined>;
   /** The public keys that sign, or once signed, for the log. */
   logKeys(): Promise<readonly string[]>;
+  /** How an agent's program starts its own server on this store. */
+  readonly agentCommand: {
+    readonly command: string;
+    readonly args: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  };
   now(): Date;
 }

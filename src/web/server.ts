@@ -14,6 +14,19 @@ import { handleSignIn, handleSignOut, requirePerson, type WebEnv } from './sign-
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
+/** Nothing was ever asked of a person here, and no agent ever called: whoever opens this wants the guide. */
+async function isUnused({ database: { db } }: WebPorts): Promise<boolean> {
+  const asked = await db.selectFrom('approvals').select('id').limit(1).executeTakeFirst();
+  if (asked) return false;
+  const called = await db
+    .selectFrom('calls')
+    .select('call_id')
+    .where('principal', 'like', 'agent:%')
+    .limit(1)
+    .executeTakeFirst();
+  return called === undefined;
+}
+
 /** The person's side of the HTTP server: pages, and the API under /api that only a signed-in person reaches. */
 export function createWebApp(ports: WebPorts): Hono {
   const api = new Hono<WebEnv>();
@@ -44,9 +57,11 @@ export function createWebApp(ports: WebPorts): Hono {
       mode,
       approval_mode: approvalMode,
       paused: await ports.kernel.isPaused(),
+      unused: await isUnused(ports),
     });
   });
   api.post('/sign-out', (context) => handleSignOut(context, ports.database));
+  api.get('/agent-command', (context) => context.json(ports.agentCommand));
   addInboxRoutes(api, ports);
   addActivityRoutes(api, ports);
   addGovernanceRoutes(api, ports);

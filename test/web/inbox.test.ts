@@ -50,6 +50,8 @@ describe('the inbox', () => {
   it('shows a call an agent makes over MCP while it is open, and the agent sees what the person decided by keyboard', async () => {
     const agent = await server.agent('desk');
     await page.goto(server.url);
+    await page.getByRole('heading', { name: 'Getting started' }).waitFor();
+    await page.getByRole('link', { name: 'Inbox' }).click();
     await page.getByText('live', { exact: true }).waitFor();
     const answer = await agent.callTool({ name: 'x_post_tweet', arguments: { text: 'Proposed over MCP' } });
     const { data } = answer.structuredContent as unknown as Routed & { data: { approval_uuid?: string } };

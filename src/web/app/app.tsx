@@ -1,5 +1,5 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
-import { Route, Switch } from 'wouter';
+import { Route, Switch, useLocation } from 'wouter';
 import { InboxPage } from './inbox/page.tsx';
 import { ApiError, api, onSignedOut, post, setCsrf } from './lib/api.ts';
 import { closeEvents, onPlace, onServerEvent, openEvents } from './lib/events.ts';
@@ -48,6 +48,15 @@ export function App() {
     openEvents();
     return closeEvents;
   }, [signedIn]);
+
+  const [location, navigate] = useLocation();
+  const [guided, setGuided] = useState(false);
+  useEffect(() => {
+    if (standing.kind !== 'in' || guided) return;
+    // Once, when the page opens: whoever then goes to the inbox finds it there.
+    setGuided(true);
+    if (standing.session.unused && location === '/') navigate('/start', { replace: true });
+  }, [standing, guided, location, navigate]);
 
   const session = standing.kind === 'in' ? standing.session : undefined;
   const value = useMemo(() => session && { session, refresh }, [session, refresh]);

@@ -57,8 +57,8 @@ export function Filters({ search, onChange }: Props) {
   );
   return (
     <search className="filters">
-      {text('tool', 'Tool', 'x_post_tweet')}
-      {text('agent', 'Agent', 'agent:local')}
+      {text('tool', 'Tool', 'all tools')}
+      {text('agent', 'Agent', 'everyone')}
       <Field label="Outcome">
         {(attributes) => (
           <select
@@ -75,7 +75,7 @@ export function Filters({ search, onChange }: Props) {
           </select>
         )}
       </Field>
-      {text('run', 'Run', 'run id')}
+      {text('run', 'Run', 'all runs')}
       <Field label="Time">
         {(attributes) => (
           <select

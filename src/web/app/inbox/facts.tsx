@@ -27,7 +27,7 @@ export function Facts({ item }: { readonly item: Item }) {
       <Fact name="Sent here by">
         <code>{item.rule}</code>
       </Fact>
-      {item.expires_at ? (
+      {item.expires_at && item.state === 'pending' ? (
         <Fact name="Expires">
           <TimeAgo at={item.expires_at} />
         </Fact>

@@ -105,6 +105,9 @@ export function InboxPage() {
                 </button>
               ) : null}
             </div>
+            {inbox.loaded && inbox.rows.length === 0 ? (
+              <p className="muted pad">Nothing {shelf === 'waiting' ? 'else waits' : 'is here'}.</p>
+            ) : null}
             <InboxList
               inbox={inbox}
               current={current}

@@ -10,6 +10,8 @@ export interface Session {
   readonly mode: 'autopilot' | 'composer';
   readonly approval_mode: boolean;
   readonly paused: boolean;
+  /** Nobody ever used this store. */
+  readonly unused: boolean;
 }
 
 export interface SessionValue {

@@ -5,36 +5,58 @@ import { CopyBox } from '../components/copy-box.tsx';
 import { Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { Tabs } from '../components/tabs.tsx';
-import { callTool, roomPath, useQuery } from '../lib/api.ts';
+import { roomPath, useQuery } from '../lib/api.ts';
+import { isRecord, type JsonRecord, textAt } from '../lib/json.ts';
 import { useSession } from '../lib/session.ts';
 import '../styles/start.css';
 
 type ClientKind = 'stdio' | 'http' | 'claude' | 'codex';
 
-/** Configurations an agent's own program understands, for this very server. */
-const configurations = (origin: string): Readonly<Record<ClientKind, { where: string; text: string }>> => ({
-  stdio: {
-    where:
-      'Most programs (Claude Desktop, Cursor, Windsurf and others) take this in their MCP settings file.',
-    text: JSON.stringify(
-      { mcpServers: { countersign: { command: 'countersign', args: ['mcp', 'serve'] } } },
-      null,
-      2,
-    ),
-  },
-  http: {
-    where: 'Programs that speak Streamable HTTP reach this running server directly.',
-    text: JSON.stringify({ mcpServers: { countersign: { type: 'http', url: `${origin}/mcp` } } }, null, 2),
-  },
-  claude: {
-    where: 'In a terminal:',
-    text: 'claude mcp add countersign -- countersign mcp serve',
-  },
-  codex: {
-    where: 'In ~/.codex/config.toml:',
-    text: '[mcp_servers.countersign]\ncommand = "countersign"\nargs = ["mcp", "serve"]',
-  },
-});
+interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const show = (value: unknown): string => JSON.stringify(value, null, 2);
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** Configurations an agent's own program understands, for this very server and its store. */
+function configurations(
+  origin: string,
+  { command, args, env }: Command,
+): Readonly<Record<ClientKind, { where: string; text: string }>> {
+  const pairs = Object.entries(env);
+  const stdio = { command, args, ...(pairs.length > 0 ? { env } : {}) };
+  const flags = pairs.flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  return {
+    http: {
+      where: 'Programs that speak Streamable HTTP reach this running server directly.',
+      text: show({ mcpServers: { countersign: { type: 'http', url: `${origin}/mcp` } } }),
+    },
+    stdio: {
+      where:
+        'Most programs (Claude Desktop, Cursor, Windsurf and others) take this in their MCP settings file.',
+      text: show({ mcpServers: { countersign: stdio } }),
+    },
+    claude: {
+      where: 'In a terminal:',
+      text: ['claude', 'mcp', 'add', 'countersign', ...flags, '--', command, ...args].map(quoted).join(' '),
+    },
+    codex: {
+      where: 'In ~/.codex/config.toml:',
+      text: [
+        '[mcp_servers.countersign]',
+        `command = ${JSON.stringify(command)}`,
+        `args = ${JSON.stringify(args)}`,
+        ...(pairs.length > 0
+          ? [`env = { ${pairs.map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join(', ')} }`]
+          : []),
+      ].join('\n'),
+    },
+  };
+}
 
 interface Provider {
   readonly sandbox: boolean;
@@ -46,7 +68,8 @@ export default function StartPage() {
   const [kind, setKind] = useState<ClientKind>('stdio');
   const hasX = session.toolkits.includes('x');
   const { data } = useQuery<{ data: Provider }>(hasX ? roomPath('x', 'provider') : undefined);
-  const chosen = configurations(location.origin)[kind];
+  const { data: command } = useQuery<Command>('/agent-command');
+  const chosen = command && configurations(location.origin, command)[kind];
   return (
     <Page title="Getting started">
       <ol className="steps">
@@ -68,7 +91,10 @@ export default function StartPage() {
         </li>
         <li className="card">
           <h2>Your first approval</h2>
-          <p>Make a call the way an agent would. It will stop and wait for your word.</p>
+          <p>
+            Let an agent without a name ask for a post. It stops and waits for your word: approve it with{' '}
+            <kbd className="key">a</kbd>, and take it back with <kbd className="key">u</kbd>.
+          </p>
           <SampleCall available={hasX} />
         </li>
         <li className="card">
@@ -84,8 +110,12 @@ export default function StartPage() {
               { key: 'codex', label: 'Codex' },
             ]}
           >
-            <p>{chosen.where}</p>
-            <CopyBox text={chosen.text} label="the configuration" />
+            {chosen ? (
+              <>
+                <p>{chosen.where}</p>
+                <CopyBox text={chosen.text} label="the configuration" />
+              </>
+            ) : null}
           </Tabs>
           <p>
             Then ask it, for example: <em>“Post on X that the beta is open.”</em> The post appears in your{' '}
@@ -104,6 +134,23 @@ export default function StartPage() {
   );
 }
 
+/** By the very door agents use, without a token, as an agent on this machine would. */
+async function askAsAgent(args: JsonRecord): Promise<{ approval?: number; message?: string }> {
+  const response = await fetch('/tools/x_post_tweet', {
+    method: 'POST',
+    credentials: 'omit',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ arguments: args }),
+  });
+  const reply: unknown = await response.json();
+  const data = isRecord(reply) ? reply.data : undefined;
+  if (isRecord(data) && typeof data.approval_queue_id === 'number')
+    return { approval: data.approval_queue_id };
+  const error = isRecord(reply) ? reply.error : undefined;
+  const message = typeof error === 'string' ? error : textAt(error, 'message');
+  return message === undefined ? {} : { message };
+}
+
 function SampleCall({ available }: { readonly available: boolean }) {
   const [, navigate] = useLocation();
   const [busy, setBusy] = useState(false);
@@ -115,13 +162,9 @@ function SampleCall({ available }: { readonly available: boolean }) {
     setProblem(undefined);
     try {
       const text = `Hello from Countersign. My first countersigned post, at ${new Date().toLocaleTimeString('en')}.`;
-      const result = await callTool('x_post_tweet', { text });
-      if (result.status === 'routed' && result.approval_id) return navigate(`/inbox/${result.approval_id}`);
-      setProblem(
-        result.status === 'ok'
-          ? 'Your policy let the post through without asking, so nothing waits.'
-          : (result.message ?? `The call ended as ${result.status}.`),
-      );
+      const result = await askAsAgent({ text });
+      if (result.approval) return navigate(`/inbox/${result.approval}`);
+      setProblem(result.message ?? 'Your policy let the post through without asking, so nothing waits.');
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
