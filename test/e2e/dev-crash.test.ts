@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/contract/json.ts';
 import { git, snapshot } from '../support/dev.ts';
 import { DevClient } from '../support/dev-client.ts';
 import { doubledPlace, type Place } from '../support/dev-places.ts';
+import type { Fault, GithubDouble } from '../support/github-double.ts';
 import { type Server, startUp } from './support.ts';
 
 /** How a person sees one approval after the other. */
@@ -10,7 +11,7 @@ interface Shown {
   readonly state: string;
 }
 
-describe('a server that dies while it opens a pull request on GitHub', () => {
+describe('a server that dies in the middle of a change on GitHub', () => {
   let place: Place;
   let server: Server;
 
@@ -21,6 +22,51 @@ describe('a server that dies while it opens a pull request on GitHub', () => {
     await server.stop();
     await place.close();
   });
+
+  /** The server dies when GitHub gets this request for the nth time, having acted on it or not. */
+  const dieAt = (double: GithubDouble, request: string, fault: Fault, nth = 1) => {
+    let seen = 0;
+    return new Promise<void>((resolve) => {
+      double.fault = (name) => {
+        if (name !== request) return undefined;
+        seen += 1;
+        if (seen !== nth) return undefined;
+        server.kill();
+        resolve();
+        return fault;
+      };
+    });
+  };
+
+  it('makes the same issue once, and of a batch only what is missing', async () => {
+    const { double } = place;
+    if (!double) throw new Error('This needs the double.');
+    server = await startUp(place.home, '--toolkits', 'dev');
+    const agent = new DevClient(await server.connect('http'), place.home);
+    const run_id = await agent.run('app');
+    const issues = ['one', 'two', 'three'].map((title) => ({ title, body: '' }));
+    const killed = dieAt(double, 'POST /issues', 'act-and-drop', 2);
+    const lost = agent.call('github_issues_batch_create', { run_id, issues }).catch(() => undefined);
+    await killed;
+    double.fault = () => undefined;
+    await agent.close().catch(() => {});
+    await lost;
+    expect(double.issues.map(({ title }) => title)).toEqual(['one', 'two']);
+
+    server = await startUp(place.home, '--toolkits', 'dev');
+    const next = new DevClient(await server.connect('http'), place.home);
+    await expect
+      .poll(async () => (await next.call('github_issues_create', { run_id, title: 'two', body: '' })).ok, {
+        timeout: 60_000,
+        interval: 1000,
+      })
+      .toBe(true);
+    const again = await next.ok('github_issues_batch_create', { run_id, issues });
+    expect(again).toMatchObject({ result: { status: 'ok', replayed: 2, created_fresh: 1 } });
+    expect(double.issues.map(({ title }) => title)).toEqual(['one', 'two', 'three']);
+    await next.close();
+    await server.stop();
+  }, 180_000);
 
   it('settles the call by what GitHub has, opens it once, and lets the next change through', async () => {
     const { double, target = '', clone = '' } = place;
@@ -38,14 +84,7 @@ describe('a server that dies while it opens a pull request on GitHub', () => {
       files: [{ path: 'README.md', original_content: '# app\n', modified_content: '# other\n' }],
     };
     const approval_id = await agent.permit(args);
-    const killed = new Promise<void>((resolve) => {
-      double.fault = (request) => {
-        if (request !== 'POST /pulls') return undefined;
-        server.kill();
-        resolve();
-        return 'drop';
-      };
-    });
+    const killed = dieAt(double, 'POST /pulls', 'drop');
     const lost = agent.call('code_branch_pr_create', { ...args, approval_id }).catch(() => undefined);
     await killed;
     await agent.close().catch(() => {});
