@@ -151,6 +151,7 @@ export async function settleCall(
       .executeTakeFirst();
     if (!row) return false;
     await setApproval(trx, callId, 'indeterminate', happened ? 'done' : 'failed', JSON.stringify(outcome));
+    if (!happened) await returnPermit(trx, callId);
     const key = trx
       .updateTable('idempotency')
       .where('call_id', '=', callId)
@@ -210,6 +211,17 @@ async function setApproval(
     }))
     .where('call_id', '=', callId)
     .where('state', '=', from)
+    .execute();
+}
+
+/** A permit is for one exact call; when that proved not to have happened, it is still to be had. */
+async function returnPermit(trx: Transaction<Tables>, callId: string): Promise<void> {
+  await trx
+    .updateTable('approvals')
+    .set((eb) => ({ state: 'approved', call_id: null, version: eb('version', '+', 1) }))
+    .where('call_id', '=', callId)
+    .where('kind', '=', 'permit')
+    .where('state', '=', 'failed')
     .execute();
 }
 

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
-import type { ApprovalState } from '../../contract/ports.ts';
+import type { ApprovalKind, ApprovalState } from '../../contract/ports.ts';
 import type { CallState } from '../call.ts';
 import { publishEvent } from '../events.ts';
 import type { Tables } from '../tables.ts';
@@ -15,7 +15,7 @@ export async function finishApproval(
 ): Promise<void> {
   const { grant } = call;
   if (!grant || grant === call.request.parent?.grant) return;
-  const state = stateAfter(outcome);
+  const state = stateAfter(outcome, grant.kind);
   await trx
     .updateTable('approvals')
     .set((eb) => ({
@@ -23,6 +23,7 @@ export async function finishApproval(
       outcome: JSON.stringify(data),
       version: eb('version', '+', 1),
       ...(state === 'pending' ? { decided_at: null, decided_by: null, call_id: null } : {}),
+      ...(state === 'approved' ? { call_id: null } : {}),
     }))
     .where('id', '=', grant.id)
     .where('state', '=', 'executing')
@@ -31,11 +32,14 @@ export async function finishApproval(
   await publishEvent(trx, 'approvals', { id: grant.id, state }, call.startedAt);
 }
 
-/** What certainly did not happen and may be tried again waits again: a person's decision must not be used up by it. */
-function stateAfter(outcome: Outcome): ApprovalState {
+/**
+ * What certainly did not happen and may be tried again must not use up a person's decision: a call waits again, and a
+ * permit stays given, because whoever holds it comes back by themselves.
+ */
+function stateAfter(outcome: Outcome, kind: ApprovalKind): ApprovalState {
   if (outcome.status === 'ok') return 'done';
   if (outcome.status === 'indeterminate') return 'indeterminate';
   if (outcome.status === 'failed' && outcome.fault.retryable && outcome.fault.effect === 'none')
-    return 'pending';
+    return kind === 'permit' ? 'approved' : 'pending';
   return 'failed';
 }

@@ -74,7 +74,7 @@ async function settle(call: CallState, fault: ToolFault, ports: Ports): Promise<
       const settlement = await tool.reconcile(call.args, context);
       if (settlement.settled === 'done')
         return { status: 'ok', data: settlement.data, notes: call.notes, replayed: false };
-      if (settlement.settled === 'not_done') return { status: 'failed', fault };
+      if (settlement.settled === 'not_done') return { status: 'failed', fault: nowCertain(fault) };
     } catch (error) {
       ports.log.warn('Reconciling a failed call did not work', { call: call.id, tool: tool.name, error });
     }
@@ -90,4 +90,10 @@ async function settle(call: CallState, fault: ToolFault, ports: Ports): Promise<
       },
     ),
   };
+}
+
+/** What was in doubt no longer is: the caller may send it again wherever that makes sense for this fault. */
+function nowCertain({ code, message, detail, resetAt, cause }: ToolFault): ToolFault {
+  const said = message.replace(/\.?$/, '; a look at the far side showed that it did not happen.');
+  return new ToolFault(code, said, { detail, resetAt, cause, effect: 'none' });
 }

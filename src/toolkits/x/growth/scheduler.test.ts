@@ -191,6 +191,25 @@ describe('the scheduler', () => {
     expect(late.outcome).toMatchObject({ fault: { code: 'validation_error', detail: { state: 'posted' } } });
   });
 
+  it.each(['rate_limited', 'drop_before', 'unavailable'])(
+    'needs no second approval when X failed in passing (%s) on what a person approved',
+    async (kind) => {
+      await open({ mode: 'composer' });
+      const words = { content: 'Approved once', scheduled_for: '2026-02-25T12:10:00Z' };
+      const { outcome } = await kit.call('compose_tweet', words);
+      if (outcome.status !== 'routed') throw new Error(`was ${outcome.status}`);
+      await kit.kernel.approvals.approve(outcome.approvalId, PERSON);
+      await kit.fault({ kind, endpoint: 'create_tweet' });
+      kit.clock.advance(10 * MINUTE);
+      await postDue(daemon(), NEVER);
+      expect(await kit.posted()).toEqual([]);
+      kit.clock.advance(20 * MINUTE);
+      await postDue(daemon(), NEVER);
+      expect(await kit.posted()).toEqual(['Approved once']);
+      expect(await kit.kernel.approvals.count({ states: ['pending'] })).toBe(0);
+    },
+  );
+
   it('keeps no permit for words a person cancelled: the same words ask again', async () => {
     await open({ mode: 'composer' });
     const words = { content: 'Second thoughts', scheduled_for: '2026-02-25T12:10:00Z' };
