@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
+import { HOSTILE, LONG_LINE } from './rooms-seed.ts';
 
 const DAY_MS = 86_400_000;
 export const PAST_DAYS = 20;
@@ -10,8 +11,10 @@ export const pastDay = (days: number): string => ago(days).slice(0, 10);
 export const pastCalls = (days: number): number => 3 + ((days * 7) % 11);
 export const pastFollowers = (days: number): number => 1200 + (PAST_DAYS - days) * 13 - (days % 4) * 5;
 
+/** Noon, so that some minutes more or less never make another day of it. */
+const NOON = Date.parse(`${new Date().toISOString().slice(0, 10)}T12:00:00Z`);
 const ago = (days: number, minutes = 0): string =>
-  new Date(Date.now() - days * DAY_MS + minutes * 60_000).toISOString();
+  new Date(NOON - days * DAY_MS + minutes * 60_000).toISOString();
 
 /** Opens the store of a server that is stopped. */
 export function openStore(home: string): Database.Database {
@@ -37,7 +40,7 @@ function copies(db: Database.Database, table: string, where: string) {
 
 /**
  * Twenty days of calls, approvals, posts, followers and cost, because a test cannot wait for them. Needs one real
- * call of x_search_tweets, one failed call of x_get_user_by_username, one decided approval and one post.
+ * call of x_search_tweets, one failed call of x_get_user_by_username, one decided approval, one post and a found post.
  */
 export function writePast(home: string): void {
   const db = openStore(home);
@@ -84,5 +87,43 @@ export function writePast(home: string): void {
       cost_micros: 50_000 + days * 2_000,
     });
   }
+  copyStrangers(db, realm);
   db.close();
+}
+
+/** A post that a stranger wrote to do harm, one that did best, and an account that was already looked at. */
+function copyStrangers(db: Database.Database, realm: string): void {
+  copies(
+    db,
+    'x_discovered',
+    '1 = 1',
+  )({
+    tweet_id: '77',
+    author_username: 'mallory',
+    text: `${HOSTILE} ${LONG_LINE}`,
+    score: 99,
+  });
+  copies(
+    db,
+    'x_posts',
+    "state = 'posted'",
+  )({
+    id: 'past-hostile',
+    text: `Best of all ${HOSTILE}`,
+    text_key: 'past-hostile',
+    tweet_id: '78',
+    created_at: ago(2),
+    impressions: 12_345,
+    likes: 99,
+    score: 99,
+  });
+  const lena = db
+    .prepare("select author_id as id from x_discovered where author_username = 'lena_learns'")
+    .get() as { id: string };
+  db.prepare('insert into x_cursors values (?, ?, ?, ?)').run(
+    realm,
+    'target:lena_learns',
+    JSON.stringify({ userId: lena.id }),
+    ago(1),
+  );
 }

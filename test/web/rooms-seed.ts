@@ -121,13 +121,13 @@ export async function seedX({ person }: Acts): Promise<void> {
 }
 
 /** Two issues, an open pull request, a failed test report. The repository is `[dev.repos.demo]` of the configuration. */
-export async function seedDev({ person, agent }: Acts): Promise<void> {
+export async function seedDev({ person, agent }: Acts): Promise<string> {
   const run = dataOf(await agent('runs_create', { repo: 'demo', purpose: `Mend the greeting. ${HOSTILE}` }));
   const run_id = String(run.run_id);
   await person('github_issues_create', {
     run_id,
     title: `Greeting is wrong ${HOSTILE}`,
-    body: HOSTILE,
+    body: `${HOSTILE} ${LONG_LINE.slice(0, 50_000)}`,
     labels: ['bug'],
   });
   await person('github_issues_create', {
@@ -135,53 +135,78 @@ export async function seedDev({ person, agent }: Acts): Promise<void> {
     title: 'Say goodbye too',
     body: 'Nobody likes an abrupt end.',
   });
-  const change = {
-    run_id,
-    base_branch: 'main',
+  await openPull({ person, agent }, run_id, {
     head_branch: 'mend-greeting',
-    commit_message: 'Greet by name',
     pr_title: `Greet by name ${HOSTILE}`,
     pr_body: `Closes the issue.\n\n${HOSTILE}`,
-    files: [
-      {
-        path: 'greet.js',
-        original_content: GREET,
-        modified_content: GREET.replace("'hello'", `'hello, ' + name // ${HOSTILE}`).replace('()', '(name)'),
-      },
-    ],
+    greeting: GREET.replace("'hello'", `'hello, ' + name // ${HOSTILE} ${LONG_LINE}`).replace('()', '(name)'),
+  });
+  await person('qa_test', { run_id });
+  return run_id;
+}
+
+interface Change {
+  readonly head_branch: string;
+  readonly pr_title: string;
+  readonly pr_body?: string;
+  /** What greet.js becomes. */
+  readonly greeting: string;
+}
+
+/** An agent asks for one exact change, a person approves it, the agent opens the pull request. */
+export async function openPull({ person, agent }: Acts, run_id: string, change: Change): Promise<void> {
+  const { greeting, ...rest } = change;
+  const args = {
+    run_id,
+    base_branch: 'main',
+    commit_message: 'Greet by name',
+    ...rest,
+    files: [{ path: 'greet.js', original_content: GREET, modified_content: greeting }],
   };
   const asked = dataOf(
     await agent('approval_request', {
       tool: 'code_branch_pr_create',
-      arguments: change,
+      arguments: args,
       reason: 'The greeting.',
     }),
   );
   await person('approve', { id: asked.approval_queue_id });
-  await agent('code_branch_pr_create', { ...change, approval_id: asked.approval_id });
-  await person('qa_test', { run_id });
+  await agent('code_branch_pr_create', { ...args, approval_id: asked.approval_id });
 }
 
-const dataOf = (reply: Record<string, unknown>): Record<string, unknown> =>
+export const dataOf = (reply: Record<string, unknown>): Record<string, unknown> =>
   (reply.result ?? reply.data ?? reply) as Record<string, unknown>;
 
-const GREET = ['export function greet() {', "  return 'hello';", '}', '', 'greet();', ''].join('\n');
+export const GREET = ['export function greet() {', "  return 'hello';", '}', '', 'greet();', ''].join('\n');
+
+/** Answers with what it was told; told to wait, not before the file named after that word exists. */
+const ASSISTANT = `
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+let told = '';
+for await (const chunk of process.stdin) told += chunk;
+const file = /WAIT (\\S+)/.exec(told)?.[1];
+while (file && !existsSync(file)) await sleep(50);
+process.stdout.write('I looked at it: ' + told);
+`;
 
 /** What the rooms need on disk before the server starts; returns the configuration. */
 export function seedFiles(folder: string): string {
   makeRepo(join(folder, 'demo'), { 'greet.js': GREET, 'README.md': '# demo\n' });
+  makeRepo(join(folder, 'other'));
   mkdirSync(join(folder, 'bin'), { recursive: true });
   const assistant = join(folder, 'bin', 'assistant.mjs');
-  writeFileSync(
-    assistant,
-    `process.stdin.resume();let t='';process.stdin.on('data',d=>{t+=d});process.stdin.on('end',()=>{process.stdout.write('I looked at it: '+t)});\n`,
-  );
+  writeFileSync(assistant, ASSISTANT);
   chmodSync(assistant, 0o755);
   return [
     '[dev.repos.demo]',
     `path = ${JSON.stringify(join(folder, 'demo'))}`,
     'forge = "local"',
-    `test = [${JSON.stringify(process.execPath)}, "-e", "console.log('<b>2 tests</b> failed'); process.exit(1)"]`,
+    `test = [${JSON.stringify(process.execPath)}, "-e", "console.log('<b>2 tests</b> failed ' + 'x'.repeat(100000)); process.exit(1)"]`,
+    `lint = [${JSON.stringify(process.execPath)}, "-e", "console.log('clean')"]`,
+    '[dev.repos.other]',
+    `path = ${JSON.stringify(join(folder, 'other'))}`,
+    'forge = "local"',
     '[dev.qa]',
     'sandbox = "off"',
     '[targets]',

@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { git } from '../support/dev.ts';
-import { seriousFindings } from './axe.ts';
-import { HOSTILE, LONG_LINE, seedDev, seedFiles, seedX } from './rooms-seed.ts';
-import { expectUnharmed, roomActs } from './rooms-support.ts';
+import { dataOf, GREET, HOSTILE, LONG_LINE, openPull, seedDev, seedFiles } from './rooms-seed.ts';
+import { expectSound, expectUnharmed, lastCall, roomActs, tabTo } from './rooms-support.ts';
 import { launchBrowser, startWeb, type WebServer } from './support.ts';
 
 let browser: Browser;
@@ -14,6 +13,7 @@ let server: WebServer;
 let page: Page;
 let acts: Awaited<ReturnType<typeof roomActs>>;
 let folder: string;
+let run: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-rooms-'));
@@ -24,6 +24,7 @@ beforeAll(async () => {
   ]);
   const signedIn = await server.signIn(browser, { acceptDownloads: true });
   page = signedIn.page;
+  page.setDefaultTimeout(10_000);
   acts = await roomActs(server, signedIn.context);
 }, 60_000);
 
@@ -35,14 +36,10 @@ afterAll(async () => {
 
 const open = (path: string) => page.goto(`${server.url}${path}`);
 const tab = (name: string) => page.getByRole('tab', { name }).click();
+const BY_PERSON = { principal: expect.stringMatching(/^person:/), status: 'ok' };
 
-async function expectSound(): Promise<void> {
-  await expectUnharmed(page);
-  expect(await seriousFindings(page)).toEqual([]);
-}
-
-describe('the X room', { timeout: 30_000 }, () => {
-  it('says what to do next while it is empty', async () => {
+describe('rooms with nothing in them', { timeout: 30_000 }, () => {
+  it('say what to do next', async () => {
     await open('/x');
     await page.getByText('Nothing was discovered yet.').waitFor();
     await page.getByText('sandbox: nothing reaches X').waitFor();
@@ -50,121 +47,179 @@ describe('the X room', { timeout: 30_000 }, () => {
     await page.getByText('No drafts.').waitFor();
     await page.getByText('AI Assist needs a language model').waitFor();
     expect(await page.getByRole('button', { name: 'Write a draft' }).isDisabled()).toBe(true);
-    await expectSound();
-  });
-
-  it('finds posts and explains what their scores are made of', async () => {
-    await seedX(acts);
-    await tab('Discover');
-    await page.getByRole('searchbox', { name: 'Search X for posts' }).fill('rust');
-    await page.keyboard.press('Enter');
-    const found = page.getByRole('listitem').filter({ hasText: '@lena_learns' }).first();
-    await found.waitFor();
-    const signals = found.getByRole('list', { name: 'What the score is made of' });
-    expect(await signals.getByRole('listitem').count()).toBe(6);
-    await expectSound();
-  });
-
-  it('keeps a draft and shows hostile ones as text', async () => {
-    await tab('Write');
-    await page.getByRole('textbox', { name: 'Post', exact: true }).fill('Written on the page.');
-    await page.getByText('20 of 280').waitFor();
-    await page.getByRole('button', { name: 'Keep as a draft' }).click();
-    await page.getByRole('article').filter({ hasText: 'Written on the page.' }).waitFor();
-    await page.getByRole('article').filter({ hasText: '<script>window.__harmed = 1</script>' }).waitFor();
-    await expectSound();
-  });
-
-  it('moves a scheduled post by keyboard and by dragging', async () => {
+    await expectSound(page);
     await tab('Calendar');
-    const post = page.getByRole('button', { name: /Release notes for 0\.2/ });
-    const dayOf = () => post.evaluate((button) => button.closest('li')?.getAttribute('data-day'));
-    await post.waitFor();
-    const before = await dayOf();
-    await post.focus();
-    await page.keyboard.press('Alt+ArrowDown');
-    await expect.poll(dayOf).not.toBe(before);
-    const moved = new Date(String(await dayOf())).getTime() - new Date(String(before)).getTime();
-    expect(moved).toBe(7 * 86_400_000);
-    await post.dragTo(page.locator(`li[data-day="${before}"]`));
-    await expect.poll(dayOf).toBe(before);
-    await expectSound();
-  });
-
-  it('switches the mode for every process', async () => {
-    await page.getByRole('button', { name: 'Switch to composer' }).click();
-    await page.getByRole('button', { name: 'Switch to autopilot' }).waitFor();
-    expect(JSON.stringify(await server.call('get_mode', {}))).toContain('composer');
-    await page.getByRole('button', { name: 'Switch to autopilot' }).click();
-    await page.getByRole('button', { name: 'Switch to composer' }).waitFor();
-    await tab('Targets');
-    await page.getByText('@lena_learns').waitFor();
-    await tab('Figures');
-    await page.getByRole('region', { name: 'Use of the X API' }).getByText('GET search_recent').waitFor();
-    await expectSound();
+    await page.getByText('Nothing is scheduled.').waitFor();
+    await open('/dev');
+    await page.getByText('No open pull requests.').waitFor();
+    await tab('Issues');
+    await page.getByText('No issues.').waitFor();
+    await tab('Runs');
+    await page.getByText('No run was started yet.').waitFor();
+    await tab('QA reports');
+    await page.getByText('No test or lint was run yet.').waitFor();
+    await expectSound(page);
   });
 });
 
 describe('the dev room', { timeout: 30_000 }, () => {
-  it('shows a pull request with its diff and merges it when the person presses the button', async () => {
+  it('shows a pull request with its diff, hostile text and a line of 100,000 characters as text', async () => {
+    run = await seedDev(acts);
     await open('/dev');
-    await page.getByText('No open pull requests.').waitFor();
-    await seedDev(acts);
-    await page.reload();
     const diff = page.getByRole('region', { name: 'Lines of greet.js' });
     await diff.getByText('export function greet(name) {').waitFor();
-    expect(await diff.textContent()).toContain('⟦U+202E⟧');
-    await expectSound();
+    const text = (await diff.textContent()) ?? '';
+    expect(text).toContain('⟦U+202E⟧');
+    expect(text).toContain('<script>window.__harmed = 1</script>');
+    expect(text).toContain(LONG_LINE);
+    await page.getByText('untrusted').first().waitFor();
+    await expectSound(page);
+  });
+
+  it('merges when the person presses the button, which is recorded as their act', async () => {
     await page.getByRole('button', { name: 'Merge', exact: true }).click();
     await page.getByText('Merged into main.').waitFor();
     expect(git(join(folder, 'demo'), 'show', 'main:greet.js')).toContain('greet(name)');
+    expect(await lastCall(page, 'dev_pr_merge')).toMatchObject(BY_PERSON);
   });
 
-  it('closes an issue, shows a report as text and hands out the bundle of a run', async () => {
-    await tab('Issues');
+  it('refuses to merge what somebody pushed after the person looked', async () => {
+    const repo = join(folder, 'demo');
+    git(repo, 'reset', '-q', '--hard', 'main');
+    git(repo, 'revert', '--no-edit', '-m', '1', 'HEAD');
+    await openPull(acts, run, {
+      head_branch: 'shout',
+      pr_title: 'Shout the greeting',
+      greeting: GREET.replace('hello', 'HELLO'),
+    });
+    await open('/dev');
+    await page.getByRole('heading', { name: /Shout the greeting/ }).waitFor();
+    const tree = git(repo, 'rev-parse', 'main^{tree}');
+    const pushed = git(repo, 'commit-tree', '-p', 'shout', '-m', 'Something else', tree);
+    git(repo, 'update-ref', 'refs/heads/shout', pushed);
+    await page.getByRole('button', { name: 'Squash and merge' }).click();
+    await page.locator('.toast-bad').waitFor();
+    expect(git(repo, 'show', 'main:greet.js')).not.toContain('HELLO');
+  });
+
+  it('closes a pull request, and finds it again among the closed ones', async () => {
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByText('No open pull requests.').waitFor();
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('closed');
+    await page.getByRole('button', { name: /Shout the greeting closed/ }).waitFor();
+    await page.getByRole('button', { name: /Greet by name.* merged/ }).click();
+    await page.getByRole('heading', { name: /Greet by name/ }).waitFor();
+    expect(await page.getByRole('button', { name: 'Merge', exact: true }).count()).toBe(0);
+  });
+
+  it('closes an issue by keyboard alone, and shows hostile ones as text', async () => {
+    await tabTo(page, 'Pull requests', { back: true });
+    await page.keyboard.press('ArrowRight');
     const issue = page.getByRole('listitem').filter({ hasText: 'Say goodbye too' });
-    await issue.getByRole('button', { name: 'Close issue' }).click();
+    await issue.waitFor();
+    await tabTo(page, 'Close issue');
+    await page.keyboard.press('Enter');
     await issue.waitFor({ state: 'detached' });
+    expect(await lastCall(page, 'dev_issue_close')).toMatchObject(BY_PERSON);
+    const hostile = page.getByRole('listitem').filter({ hasText: 'Greeting is wrong' });
+    expect(await hostile.textContent()).toContain(HOSTILE.slice(0, 40));
+    await hostile.getByRole('button', { name: /show all/ }).click();
+    await expectSound(page);
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('closed');
+    await issue.getByText('closed').waitFor();
+  });
+
+  it('shows reports of tests and linters with their output, each under its own repository', async () => {
+    await acts.person('qa_lint', { run_id: run });
+    await tab('QA reports');
+    const test = page.getByRole('listitem').filter({ hasText: 'Test: failed' });
+    await test.getByRole('button', { name: 'Show output' }).click();
+    const output = page.getByRole('region', { name: 'Standard output' });
+    await output.getByText('<b>2 tests</b> failed').waitFor();
+    await expectSound(page);
     await page
       .getByRole('listitem')
-      .filter({ hasText: HOSTILE.slice(0, 40) })
-      .first()
+      .filter({ hasText: 'Lint: passed' })
+      .getByText('pass', { exact: true })
       .waitFor();
-    await expectSound();
-    await tab('QA reports');
-    await page.getByRole('button', { name: 'Show output' }).click();
-    await page.getByRole('region', { name: 'Standard output' }).getByText('<b>2 tests</b> failed').waitFor();
-    await expectSound();
+    await page.getByRole('combobox', { name: 'Repository' }).selectOption('other');
+    await page.getByText('No test or lint was run yet.').waitFor();
+    await page.getByRole('combobox', { name: 'Repository' }).selectOption('demo');
+    await test.waitFor();
+  });
+
+  it('hands out the bundle of a run, which anyone can verify, and nobody after it was touched', async () => {
     await tab('Runs');
     await page.getByText('Mend the greeting.').waitFor();
+    await expectSound(page);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download the bundle' }).click(),
     ]);
     const bundle = readFileSync(await download.path(), 'utf8');
     expect(bundle).toContain('code_branch_pr_create');
-    await expectSound();
+    const file = join(folder, 'bundle.json');
+    writeFileSync(file, bundle);
+    expect(await server.cli('audit', 'check', file)).toContain('The bundle holds.');
+    writeFileSync(file, bundle.replace('code_branch_pr_create', 'code_branch_pr_delete'));
+    await expect(server.cli('audit', 'check', file)).rejects.toMatchObject({
+      stdout: expect.stringContaining('IT DOES NOT HOLD.'),
+    });
+  });
+
+  it('shows a run that an agent starts while the page is open', async () => {
+    const reply = await server.call('runs_create', { repo: 'demo', purpose: 'Started meanwhile.' });
+    const card = page.getByRole('listitem').filter({ hasText: 'Started meanwhile.' });
+    await card.waitFor();
+    await card.getByText(String(dataOf(reply).run_id).slice(0, 8)).waitFor();
+    await card.getByRole('link', { name: 'Its calls' }).click();
+    await page.waitForURL(/\/activity\?run=/);
   });
 });
 
 describe('the assistant room', { timeout: 30_000 }, () => {
-  it('shows an order and its answer while the page is open', async () => {
+  it('follows an order from its first word to its answer although the page asks nothing by the clock', async () => {
     await open('/assistant');
     await page.getByText('Nobody has given the assistant an order yet.').waitFor();
-    await expectSound();
-    await server.call('order_clawdbot', { message: `Look at this. ${HOSTILE} ${LONG_LINE}` });
-    const answer = page.getByRole('listitem').filter({ hasText: 'I looked at it: Look at this.' });
-    await answer.first().waitFor();
-    await page.getByText('U+202E').first().waitFor();
-    await expectSound();
+    await expectSound(page);
+    // Another browser, because a clock belongs to all pages of one.
+    const { page: still, context } = await server.signIn(browser);
+    await still.clock.install();
+    await still.goto(`${server.url}/assistant`);
+    await still.getByText('Nobody has given the assistant an order yet.').waitFor();
+    await still.getByText('live', { exact: true }).waitFor();
+    await still.clock.pauseAt(new Date(Date.now() + 2000));
+    const go = join(folder, 'go');
+    const answered = server.call('order_clawdbot', { message: `Look at this, WAIT ${go}` });
+    const transcript = still.getByRole('region', { name: 'Transcript' });
+    await transcript.getByRole('listitem').filter({ hasText: 'Look at this' }).waitFor();
+    await still.getByRole('navigation', { name: 'Sessions' }).getByText('working').waitFor();
+    expect(await transcript.getByRole('listitem').count()).toBe(1);
+    writeFileSync(go, '');
+    await answered;
+    await transcript.getByRole('listitem').filter({ hasText: 'I looked at it' }).waitFor();
+    await still.getByText('working').waitFor({ state: 'detached' });
+    await context.close();
+  });
+
+  it('shows hostile orders and a line of 100,000 characters as text, by keyboard', async () => {
+    await server.call('order_clawdbot', { message: `Second. ${HOSTILE} ${LONG_LINE}` });
+    const sessions = page.getByRole('navigation', { name: 'Sessions' });
+    await sessions.getByRole('button', { name: /Second/ }).waitFor();
+    await page.getByRole('heading', { level: 1 }).click();
+    await tabTo(page, /^Second/);
+    await page.keyboard.press('Enter');
+    const said = page.getByRole('listitem').filter({ hasText: 'I looked at it: Second.' });
+    await said.getByText('U+202E').first().waitFor();
+    await said.getByRole('button', { name: /show all 100,/ }).click();
+    await expectSound(page);
   });
 
   it('and every other room fit a phone', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
-    for (const path of ['/assistant', '/x', '/x/write', '/x/calendar', '/x/figures', '/dev', '/dev/issues']) {
+    for (const path of ['/assistant', '/dev/pulls/3', '/dev/issues', '/dev/runs', '/dev/qa']) {
       await open(path);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('load');
+      await page.getByRole('main').locator('.card, .said').first().waitFor();
       await expectUnharmed(page);
     }
   });

@@ -125,9 +125,11 @@ interface QueryOptions {
 export function useQuery<T>(path: string | undefined, { topics = [], everyMs }: QueryOptions = {}): Query<T> {
   const [state, setState] = useState<{ path?: string; data?: T; error?: ApiError }>({});
   const turn = useRef(0);
+  const wanted = useRef(path);
 
   const refresh = useCallback(async () => {
-    if (path === undefined) return;
+    // Whoever still holds the refresh of an earlier path must not bring back its answer.
+    if (path === undefined || path !== wanted.current) return;
     turn.current += 1;
     const mine = turn.current;
     try {
@@ -146,6 +148,7 @@ export function useQuery<T>(path: string | undefined, { topics = [], everyMs }: 
 
   const topicList = topics.join(' ');
   useEffect(() => {
+    wanted.current = path;
     void refresh();
     const stops = [...topicList.split(' ').filter(Boolean), 'reconnected'].map((topic) =>
       onServerEvent(topic, () => void refresh()),
@@ -160,7 +163,7 @@ export function useQuery<T>(path: string | undefined, { topics = [], everyMs }: 
       for (const stop of stops) stop();
       clearInterval(timer);
     };
-  }, [refresh, topicList, everyMs]);
+  }, [path, refresh, topicList, everyMs]);
 
   const current = state.path === path ? state : {};
   return {

@@ -45,7 +45,11 @@ function FilePatch({ file, patch }: { readonly file: PullFile; readonly patch: s
           </Diff>
         </section>
       ) : (
-        <p className="muted small">No text to show.</p>
+        <p className="pad">
+          {file.additions + file.deletions > 0
+            ? 'This change is too large to show here. Read it in your clone before you merge.'
+            : 'No lines changed: the file is empty, binary, or has only another name or mode.'}
+        </p>
       )}
     </section>
   );

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { StateBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Foreign } from '../../components/foreign.tsx';
@@ -19,6 +19,7 @@ export function Calendar() {
   const [dragged, setDragged] = useState<Item>();
   const [over, setOver] = useState<string>();
   const [editing, setEditing] = useState<Item>();
+  const moved = useRef<number>(undefined);
   const items = [...(schedule.data?.upcoming ?? []), ...(schedule.data?.past ?? [])];
   const days = Array.from({ length: WEEKS * 7 }, (_, at) => addDays(from, at));
   const today = dayOf(new Date());
@@ -36,10 +37,16 @@ export function Calendar() {
     const by = event.altKey ? MOVES[event.key] : undefined;
     if (by === undefined || !item.scheduled_for) return;
     event.preventDefault();
-    void move(item, dayOf(addDays(new Date(item.scheduled_for), by))).then(() =>
-      document.getElementById(`post-${item.id}`)?.focus(),
-    );
+    moved.current = item.id;
+    void move(item, dayOf(addDays(new Date(item.scheduled_for), by)));
   };
+  // On another day it is another button, which exists once the new schedule is drawn.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each new schedule
+  useEffect(() => {
+    if (moved.current === undefined) return;
+    document.getElementById(`post-${moved.current}`)?.focus();
+    moved.current = undefined;
+  }, [schedule.data]);
 
   return (
     <>
