@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type App, openApp } from '../../src/app.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
@@ -19,7 +20,7 @@ describe('the dev tools through the pipeline', () => {
   const start = async (more = '') => {
     writeFileSync(
       join(home, 'config.toml'),
-      `toolkits = ["dev"]\n[mcp_policy]\nmax_mutations_per_hour = 10000\n${more}
+      `toolkits = ["dev"]\n[log]\nlevel = "silent"\n[mcp_policy]\nmax_mutations_per_hour = 100000\n${more}
 [dev.qa]\nsandbox = "off"\n[dev.repos.app]\npath = ${JSON.stringify(repo)}\ntest = ["cat", "a.txt"]\n`,
       { mode: 0o600 },
     );
@@ -125,6 +126,28 @@ describe('the dev tools through the pipeline', () => {
       expect(second).toMatchObject({ status: 'ok', errors: 0, replayed: 49, created_fresh: 1 });
       expect(await issues(run_id)).toBe(50);
     });
+
+    it('is partial with the right items wherever the store fails, and makes up for exactly that item', async () => {
+      const list = Array.from({ length: 50 }, (_, n) => ({ title: `Issue ${n}`, body: '' }));
+      const { db } = app.database;
+      for (let broken = 0; broken < 50; broken += 1) {
+        const run_id = await newRun();
+        await sql
+          .raw(
+            `create trigger broken before insert on dev_issues when new.title = 'Issue ${broken}' begin select raise(abort, 'disk'); end`,
+          )
+          .execute(db);
+        const first = await ok('github_issues_batch_create', { run_id, issues: list });
+        await sql.raw('drop trigger broken').execute(db);
+        const failed = (first.results as JsonObject[]).filter(({ error }) => error);
+        expect([first.status, first.errors, first.created_fresh]).toEqual(['partial', 1, 49]);
+        expect(failed).toMatchObject([{ index: broken, error: { code: 'internal' } }]);
+        const second = await ok('github_issues_batch_create', { run_id, issues: list });
+        expect([second.status, second.replayed, second.created_fresh]).toEqual(['ok', 49, 1]);
+        const fresh = (second.results as JsonObject[]).filter(({ replayed }) => !replayed);
+        expect(fresh).toMatchObject([{ index: broken, issue: { number: (broken + 1) * 50 } }]);
+      }
+    }, 300_000);
 
     it('writes the same comment once in a run', async () => {
       const run_id = await newRun();

@@ -71,27 +71,6 @@ describe('github_issues_batch_create', () => {
     );
   });
 
-  it('is partial with the right items wherever one fails, and creates only that one when sent again', async () => {
-    await open();
-    for (let broken = 0; broken < 50; broken += 1) {
-      done.clear();
-      run_id = await world.run('.');
-      const first = await batch(50, (title) => title === `Issue ${broken}`);
-      expect(first).toMatchObject({ status: 'partial', errors: 1, created_fresh: 49, processed: 50 });
-      expect(first.results.filter(({ error }) => error)).toEqual([
-        { index: broken, error: { code: 'unavailable', message: 'injected' } },
-      ]);
-      const second = await batch(50);
-      expect(second).toMatchObject({ status: 'ok', errors: 0, replayed: 49, created_fresh: 1 });
-      expect(second.results.filter(({ replayed }) => !replayed).map(({ index }) => index)).toEqual([broken]);
-    }
-    // Fifty rounds of fifty: every issue exactly once.
-    await world.call('github_issues_create', { run_id, title: 'last', body: '' });
-    expect(await world.view('issues', { state: 'all', limit: 1 })).toMatchObject({
-      issues: [{ number: 2501 }],
-    });
-  }, 60_000);
-
   it('fails only when nothing stands, and counts what stood before as success', async () => {
     await open();
     expect(await batch(3, () => true)).toMatchObject({ status: 'fail', errors: 3, created_fresh: 0 });
