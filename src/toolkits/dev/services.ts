@@ -50,7 +50,7 @@ export async function connectDev(
     tools: new ToolAllowlist(listOf(env.TOOL_ALLOWLIST) ?? settings.tool_allowlist),
     repos,
     runs,
-    qa: new QaRunner(settings.qa, { scratch, env }),
+    qa: new QaRunner(settings.qa, { scratch, dataDir, env }),
     now: () => host.now(),
     async open(runId) {
       const run = await runs.get(runId);

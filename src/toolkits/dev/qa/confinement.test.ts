@@ -141,6 +141,12 @@ describe.skipIf(!works)(`a QA command in bubblewrap${why}`, () => {
     );
   });
 
+  it('reads none of our own data even inside a folder that the configuration opens', async () => {
+    const script = `${SEARCH} walk(${JSON.stringify(folder)}, 0); console.log(JSON.stringify(found.filter((name) => !name.includes('/home/'))))`;
+    const found = (await see(script, { readable: [folder] })) as string[];
+    expect(found.sort()).toEqual([join(repo, 'not-committed.txt'), join(folder, 'elsewhere.txt')].sort());
+  });
+
   it('writes nowhere but in its own folders', async () => {
     const mine = join(folder, 'mine.txt');
     const targets = [

@@ -74,15 +74,17 @@ export function qaCommands(
 export class QaRunner {
   readonly #settings: QaSettings;
   readonly #scratch: Scratch;
+  readonly #dataDir: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #turns: Turns;
 
   constructor(
     settings: QaSettings,
-    place: { scratch: Scratch; env: Readonly<Record<string, string | undefined>> },
+    place: { scratch: Scratch; dataDir: string; env: Readonly<Record<string, string | undefined>> },
   ) {
     this.#settings = settings;
     this.#scratch = place.scratch;
+    this.#dataDir = place.dataDir;
     this.#env = place.env;
     this.#turns = new Turns(settings.max_concurrency);
   }
@@ -119,7 +121,14 @@ export class QaRunner {
     job.onProgress(`Running ${showCommand(command)}`);
     const env = qaEnvironment(this.#env, job.commands.env, worktree.tmp);
     const { readable } = this.#settings;
-    const bounds = { ...worktree, gitDir: job.clone.gitDir, env, readable, network };
+    const bounds = {
+      ...worktree,
+      gitDir: job.clone.gitDir,
+      dataDir: this.#dataDir,
+      env,
+      readable,
+      network,
+    };
     const ended = await runProcess({
       argv: sandbox === 'bwrap' ? await confine(command, bounds) : command,
       cwd: worktree.workDir,

@@ -21,6 +21,8 @@ export interface Confinement {
   readonly gitDir: string;
   /** Stands for the configuration of the clone, which may hold passwords. */
   readonly gitConfig: string;
+  /** Our own data, which stays hidden even inside a folder that was opened. */
+  readonly dataDir: string;
   /** What the command will see of the environment. */
   readonly env: Readonly<Record<string, string>>;
   /** Files and folders the configuration opens on purpose. */
@@ -58,6 +60,7 @@ export async function confine(argv: readonly string[], to: Confinement): Promise
     to.gitDir,
   ];
   const credentials = join(to.gitDir, 'credentials');
+  const opened = readOnly.some((path) => path === to.dataDir || to.dataDir.startsWith(`${path}/`));
   return [
     'bwrap',
     '--die-with-parent',
@@ -68,6 +71,7 @@ export async function confine(argv: readonly string[], to: Confinement): Promise
     ...['--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/var/tmp', '--dir', '/run'],
     ...(home ? ['--bind', to.home, home] : []),
     ...readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...(opened ? ['--tmpfs', to.dataDir] : []),
     ...['--ro-bind', to.gitConfig, join(to.gitDir, 'config')],
     ...((await exists(credentials)) ? ['--ro-bind', '/dev/null', credentials] : []),
     ...['--bind', to.folder, to.folder, '--chdir', to.workDir, '--'],

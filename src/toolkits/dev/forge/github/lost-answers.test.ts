@@ -288,6 +288,21 @@ describe('the tools against a GitHub that fails', () => {
     });
   });
 
+  it('builds on the commit the permit is bound to when the base moves on GitHub meanwhile', async () => {
+    const permitted = git(bare, 'rev-parse', 'main');
+    const moved = git(bare, 'commit-tree', '-p', 'main', '-m', 'moved', 'main^{tree}');
+    github.fault = (name) => {
+      if (name.startsWith('GET /git/commits/')) git(bare, 'update-ref', 'refs/heads/main', moved);
+      return undefined;
+    };
+    const { data } = await world.call('code_branch_pr_create', change());
+    expect(data).toMatchObject({
+      base_commit: permitted,
+      pull_request: { base: { ref: 'main', sha: moved } },
+    });
+    expect(git(bare, 'rev-parse', 'fix/a^')).toBe(permitted);
+  });
+
   it('refuses a body that leaves no room for the marker', async () => {
     const body = 'x'.repeat(65_530);
     expect(await failure(world.call('github_issues_create', { run_id, title: 'T', body }))).toMatchObject({
