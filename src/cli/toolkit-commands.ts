@@ -33,7 +33,7 @@ function addAuth(program: Command): void {
     .description('account, provider and missing scopes')
     .action(async (_options, command) => (await load()).xStatus(globals(command)));
   x.command('sign-out')
-    .description('forget the tokens on this machine')
+    .description('forget the tokens on this machine; X is not told')
     .action(async (_options, command) => (await load()).signOut(globals(command)));
 }
 
@@ -44,6 +44,11 @@ function addX(program: Command): void {
     .description('account, provider and missing scopes')
     .action(async (_options, command) =>
       (await import('./commands/auth-x-account.ts')).xStatus(globals(command)),
+    );
+  x.command('revoke')
+    .description('end the access at X and forget the tokens on this machine')
+    .action(async (_options, command) =>
+      (await import('./commands/auth-x-account.ts')).revokeAccess(globals(command)),
     );
   approving(x.command('post <text>'))
     .description('post a text; - reads it from standard input')

@@ -10,7 +10,7 @@ import type { Answer } from './handler.ts';
 import { HANDLERS } from './handlers/index.ts';
 import { type Identity, identify } from './identity.ts';
 import { type Incoming, readIncoming } from './incoming.ts';
-import { appToken, authorize, token } from './oauth.ts';
+import { appToken, authorize, revoke, token } from './oauth.ts';
 import { forbidden, invalidRequest, notFound, Problem, tooManyRequests } from './problems.ts';
 import { OWN_ID } from './seed/accounts.ts';
 import type { Hit, Windows } from './windows.ts';
@@ -41,6 +41,10 @@ export function createApp(ports: AppPorts): Hono<Env> {
   app.post('/2/oauth2/token', async (context) => {
     const incoming = await readIncoming(context);
     return context.json(await ports.world.run((state) => token(state, formOf(incoming), ports.now())));
+  });
+  app.post('/2/oauth2/revoke', async (context) => {
+    const incoming = await readIncoming(context);
+    return context.json(await ports.world.run((state) => revoke(state, formOf(incoming))));
   });
   app.post('/oauth2/token', async (context) => {
     const incoming = await readIncoming(context);

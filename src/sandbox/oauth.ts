@@ -53,6 +53,17 @@ export function token(state: State, form: ReadonlyMap<string, string>, now: Date
   throw refused('unsupported_grant_type', 'The grant type is not supported.');
 }
 
+/** As the standard says, a token that is already gone is revoked too. Either token of a pair ends both. */
+export function revoke(state: State, form: ReadonlyMap<string, string>): JsonDoc {
+  const token = form.get('token');
+  if (!token) throw refused('invalid_request', 'Missing required parameter [token].');
+  const known = state
+    .all('tokens')
+    .find((each) => each.access_token === token || each.refresh_token === token);
+  if (known) state.remove('tokens', known.access_token);
+  return { revoked: true };
+}
+
 export function appToken(form: ReadonlyMap<string, string>, authorization: string | undefined): JsonDoc {
   const expected = Buffer.from(`${CREDENTIALS.consumer_key}:${CREDENTIALS.consumer_secret}`).toString(
     'base64',

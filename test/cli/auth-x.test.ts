@@ -90,4 +90,35 @@ describe('countersign auth x', () => {
     expect(existsSync(tokenFile())).toBe(false);
     expect((await terminal.run('auth', 'x', 'sign-out')).code).toBe(1);
   });
+
+  it('revokes both tokens at X, which then takes neither, and forgets them', async () => {
+    await signIn({ paste: true });
+    const { access_token, refresh_token } = JSON.parse(readFileSync(tokenFile(), 'utf8')) as Record<
+      string,
+      string
+    >;
+    const { code, out } = await terminal.run('x', 'revoke');
+    expect(code).toBe(0);
+    expect(out).toContain('Revoked: X no longer takes the tokens');
+    expect(out).toContain('local sandbox is used');
+    expect(existsSync(tokenFile())).toBe(false);
+    const me = await fetch(`${world.sandbox.url}/2/users/me`, {
+      headers: { authorization: `Bearer ${access_token}` },
+    });
+    expect(me.status).toBe(401);
+    const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refresh_token ?? '' });
+    expect((await fetch(`${world.sandbox.url}/2/oauth2/token`, { method: 'POST', body })).status).toBe(400);
+    const again = await terminal.run('x', 'revoke');
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('Nobody is signed in') });
+  });
+
+  it('keeps the tokens when X cannot be told, and says what else can be done', async () => {
+    await signIn({ paste: true });
+    await world.sandbox.close();
+    const { code, err } = await terminal.run('x', 'revoke');
+    expect(code).toBe(1);
+    expect(err).toContain('They are still here');
+    expect(err).toContain('countersign auth x sign-out');
+    expect(existsSync(tokenFile())).toBe(true);
+  });
 });

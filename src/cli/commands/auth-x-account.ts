@@ -1,4 +1,7 @@
 import { existsSync } from 'node:fs';
+import type { App } from '../../app.ts';
+import { ToolFault } from '../../contract/faults.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { principalName } from '../../contract/principal.ts';
 import { TokenFile } from '../../toolkits/x/auth/token-file.ts';
 import { xApi } from '../../toolkits/x/config.ts';
@@ -64,20 +67,60 @@ export function xStatus(global: GlobalOptions): Promise<void> {
 /** Forgets the tokens on this machine. */
 export function signOut(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {
-    const file = new TokenFile(app.config.dataDir);
-    if (!existsSync(file.path)) throw new CliError('Nobody is signed in to X here.');
-    await file.remove();
-    await app.kernel.note({
-      kind: 'config',
-      principal: principalName(app.person),
-      extra: { x_signed_out: true },
-    });
+    const file = mustBeSignedIn(app);
+    await forget(app, file, { x_signed_out: true });
     if (global.json) return printJson({ signed_in: false });
     print('Signed out: the tokens are gone from this machine.');
-    print('To end the access at X as well, remove the app under Settings, Connected apps on x.com.');
-    if (app.config.section(xApi).provider_backend === '')
-      print('From now on the local sandbox is used; set x_api.provider_backend = "x_api" to prevent that.');
+    print('X would still take them: `countersign x revoke` ends the access there too, before signing out.');
+    sayWhatIsUsedNow(app);
   });
+}
+
+/** Ends the access at X and forgets the tokens. What X did not take back is not forgotten either. */
+export function revokeAccess(global: GlobalOptions): Promise<void> {
+  return withApp(global, async (app) => {
+    const file = mustBeSignedIn(app);
+    const tokens = await file.read();
+    const { client_secret, api_base_url } = app.config.section(xApi);
+    const { revokeTokens } = await import('../../toolkits/x/auth/token-endpoint.ts');
+    try {
+      if (tokens)
+        await revokeTokens(
+          {
+            clientId: tokens.client_id,
+            ...(client_secret ? { clientSecret: client_secret } : {}),
+            origin: api_base_url ?? 'https://api.x.com',
+            now: app.now,
+          },
+          tokens,
+        );
+    } catch (error) {
+      if (!(error instanceof ToolFault)) throw error;
+      throw new CliError(
+        `X did not take the tokens back: ${error.message}. They are still here; try again, or forget them with \`countersign auth x sign-out\` and remove the app under Settings, Connected apps on x.com.`,
+      );
+    }
+    await forget(app, file, { x_revoked: true });
+    if (global.json) return printJson({ signed_in: false, revoked: true });
+    print('Revoked: X no longer takes the tokens, and they are gone from this machine.');
+    sayWhatIsUsedNow(app);
+  });
+}
+
+function mustBeSignedIn(app: App): TokenFile {
+  const file = new TokenFile(app.config.dataDir);
+  if (!existsSync(file.path)) throw new CliError('Nobody is signed in to X here.');
+  return file;
+}
+
+async function forget(app: App, file: TokenFile, extra: JsonObject): Promise<void> {
+  await file.remove();
+  await app.kernel.note({ kind: 'config', principal: principalName(app.person), extra });
+}
+
+function sayWhatIsUsedNow(app: App): void {
+  if (app.config.section(xApi).provider_backend === '')
+    print('From now on the local sandbox is used; set x_api.provider_backend = "x_api" to prevent that.');
 }
 
 /** A damaged token file is a problem that get_capabilities names; here it only means nobody is known. */

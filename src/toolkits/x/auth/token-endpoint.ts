@@ -60,15 +60,39 @@ export async function refreshTokens(app: OAuthApp, tokens: Tokens, signal?: Abor
   };
 }
 
+/**
+ * Takes both tokens back at X. The refresh token goes first: with it gone nobody can make a new access token out of a
+ * half-done revocation.
+ */
+export async function revokeTokens(app: OAuthApp, tokens: Tokens): Promise<void> {
+  const given = [
+    ['refresh_token', tokens.refresh_token],
+    ['access_token', tokens.access_token],
+  ] as const;
+  for (const [hint, token] of given) {
+    if (!token) continue;
+    const answer = await asApp(app, '/2/oauth2/revoke', [
+      ['token', token],
+      ['token_type_hint', hint],
+    ]);
+    if (answer.status >= 300) throw faultOf(answer, { change: false, now: app.now() });
+  }
+}
+
+/** Confidential apps prove themselves with their secret, public ones only say who they are. */
+function asApp(
+  { clientId, clientSecret, origin }: OAuthApp,
+  path: string,
+  pairs: readonly (readonly [string, string])[],
+  signal?: AbortSignal,
+): Promise<Answer> {
+  return clientSecret
+    ? ask(origin, path, pairs, { authorization: basic(clientId, clientSecret) }, signal)
+    : ask(origin, path, [...pairs, ['client_id', clientId]], {}, signal);
+}
+
 async function post(app: OAuthApp, pairs: [string, string][], signal?: AbortSignal): Promise<Answer> {
-  const secret = app.clientSecret;
-  const answer = await ask(
-    app.origin,
-    '/2/oauth2/token',
-    secret ? pairs : [...pairs, ['client_id', app.clientId]],
-    secret ? { authorization: basic(app.clientId, secret) } : {},
-    signal,
-  );
+  const answer = await asApp(app, '/2/oauth2/token', pairs, signal);
   if (answer.status < 300) return answer;
   if (answer.status === 400 || answer.status === 401) {
     throw new ToolFault(

@@ -99,4 +99,19 @@ describe('a media file', () => {
     const post = items.find(({ id }) => id === (decided.result as { id: string }).id);
     expect(post?.media_keys).toHaveLength(1);
   });
+
+  it('is only checked, not sent, in a dry run', async () => {
+    await using kit = await openXKit();
+    mkdirSync(join(kit.dataDir, 'media'));
+    const file_path = join(kit.dataDir, 'media', 'dot.png');
+    writeFileSync(file_path, PNG);
+    const { outcome } = await kit.call('x_upload_media', { file_path, dry_run: true });
+    expect(outcome).toMatchObject({
+      status: 'dry_run',
+      data: { media_type: 'image/png', file_size_bytes: PNG.length, alt_text: null },
+    });
+    expect(await kit.sandbox.control('look', { collection: 'media' })).toEqual({ items: [] });
+    const missing = await kit.call('x_upload_media', { file_path: `${file_path}.gif`, dry_run: true });
+    expect(missing.outcome).toMatchObject({ status: 'failed', fault: { code: 'file_read_error' } });
+  });
 });

@@ -26,6 +26,7 @@ export const xUploadMedia = defineXTool({
     file_path: z.string().min(1).max(4096),
     media_type: z.string().optional().describe('MIME type, if it must match.'),
     alt_text: z.string().min(1).max(1000).optional(),
+    dry_run: z.boolean().optional().describe('Only check the file.'),
   }),
   output: z.object({
     media_id: z.string(),
@@ -41,6 +42,10 @@ export const xUploadMedia = defineXTool({
   describeApproval: ({ file_path }) => `Upload ${file_path} to X?`,
   async check({ file_path, media_type }, { mediaFolders }) {
     await checkMedia(file_path, mediaFolders, media_type);
+  },
+  async preview({ file_path, media_type, alt_text }, { services }) {
+    const { mediaType, size } = await checkMedia(file_path, services.mediaFolders, media_type);
+    return { media_type: mediaType, file_size_bytes: size, alt_text: alt_text ?? null };
   },
   async run({ file_path, media_type, alt_text }, context) {
     const { services, now } = context;
