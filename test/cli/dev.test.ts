@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bwrapWorks } from '../../src/toolkits/dev/qa/sandbox.ts';
 import { git, makeRepo } from '../support/dev.ts';
 import { openTerminal, type Terminal } from './support.ts';
 
@@ -177,6 +178,25 @@ describe('countersign dev', () => {
     expect(out).toContain('Command  cat a.txt');
     expect(out).toContain('one\ntwo');
     expect((await terminal.run('dev', 'report', 'nope')).code).toBe(1);
+  });
+
+  it('has doctor say whether test commands are confined', async () => {
+    const finding = async () => /^(.) tests +(.*)$/m.exec((await terminal.run('doctor')).out)?.slice(1);
+    const confined = ['✓', 'test and lint commands are confined by bubblewrap'];
+    const free = [
+      '!',
+      'test and lint commands run with your rights: bubblewrap is not installed or may not run here',
+    ];
+    expect(await finding()).toEqual((await bwrapWorks()) ? confined : free);
+    terminal.configure(
+      `[dev.qa]\nsandbox = "off"\n[dev.repos.clone]\npath = "${repo}"\ntest = ["cat", "a.txt"]\n`,
+    );
+    expect(await finding()).toEqual([
+      '!',
+      'test and lint commands run with your rights: dev.qa.sandbox is "off"',
+    ]);
+    terminal.configure(`[dev.repos.clone]\npath = "${repo}"\n`);
+    expect(await finding()).toBeUndefined();
   });
 
   it('tells wrong use from failure', async () => {

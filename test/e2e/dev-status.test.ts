@@ -55,10 +55,17 @@ describe('the statuses of toolkit dev, through a real client', () => {
     expect(await agent.ok('qa_test', { run_id, dry_run: true })).toMatchObject({
       result: { status: 'dry_run' },
     });
+    const heard: string[] = [];
+    await agent.session.client.callTool(
+      { name: 'qa_test', arguments: { run_id } },
+      { onprogress: ({ message }) => heard.push(message ?? '') },
+    );
+    expect(heard).toEqual(expect.arrayContaining([expect.stringMatching(/^Running /), '# app']));
     expect(recorded(place, run_id)).toEqual([
       ['runs_create', 'ok'],
       ['qa_test', 'ok'],
       ['qa_lint', 'ok'],
+      ['qa_test', 'ok'],
       ['qa_test', 'ok'],
     ]);
     expect(await agent.ok('qa_test', { run_id: await agent.run('slow') })).toMatchObject({
@@ -193,6 +200,31 @@ describe('toolkit dev over HTTP and TCP', () => {
       ok: true,
       result: { repo: 'app', purpose: 'plain JSON-RPC' },
     });
+  });
+});
+
+describe('a permit that a person gives unasked', () => {
+  it('lets the named agent make this one call once, and no other agent', async () => {
+    const place = await localPlace(false);
+    const agent = await DevClient.open(place.home);
+    await agent.session.client.listTools();
+    const args = change(await agent.run('app'));
+    const give = (name: string): string => {
+      const argv = ['approvals', 'permit', 'code_branch_pr_create', '--args', JSON.stringify(args)];
+      return (JSON.parse(place.home.cli(...argv, '--for', name, '--json')) as { uuid: string }).uuid;
+    };
+    const theirs = give('somebody-else');
+    expect(await agent.refused('code_branch_pr_create', { ...args, approval_id: theirs })).toMatchObject({
+      code: 'approval_invalid',
+      message: expect.stringContaining('was given to another agent'),
+    });
+    const approval_id = give('local');
+    await agent.ok('code_branch_pr_create', { ...args, approval_id });
+    expect((await agent.refused('code_branch_pr_create', { ...args, approval_id })).code).toBe(
+      'approval_invalid',
+    );
+    await agent.close();
+    await place.close();
   });
 });
 

@@ -6,6 +6,8 @@ import type { App } from '../../app.ts';
 import { openApp } from '../../app.ts';
 import { VERSION } from '../../lib/version.ts';
 import { createServed } from '../../serving.ts';
+import { dev } from '../../toolkits/dev/config.ts';
+import { bwrapWorks } from '../../toolkits/dev/qa/sandbox.ts';
 import { assistantLine, assistantState } from '../assistant-state.ts';
 import type { GlobalOptions } from '../context.ts';
 import { print, printJson } from '../output.ts';
@@ -71,6 +73,7 @@ async function checkApp(app: App): Promise<Finding[]> {
     await checkPort(app),
     await checkUnsettled(app),
     ...(await checkAssistant(app)),
+    ...(await checkQa(app)),
   ];
 }
 
@@ -219,4 +222,26 @@ async function checkAssistant(app: App): Promise<Finding[]> {
   const found = { check: 'assistant', detail: assistantLine(state) };
   if (!problem) return [{ ...found, status: 'ok' }];
   return [{ ...found, status: configured ? 'fail' : 'warn', fix: problem.hint }];
+}
+
+/** Only where tests or linters are set up at all. */
+async function checkQa(app: App): Promise<Finding[]> {
+  const { qa, repos } = app.config.section(dev);
+  const sets = [qa, ...Object.values(repos)].some(({ test, lint }) => test || lint);
+  if (!app.config.toolkits.includes('dev') || !sets) return [];
+  const check = 'tests';
+  if (qa.sandbox !== 'off' && (await bwrapWorks()))
+    return [{ check, status: 'ok', detail: 'test and lint commands are confined by bubblewrap' }];
+  const detail = 'bubblewrap is not installed or may not run here';
+  if (qa.sandbox === 'bwrap')
+    return [{ check, status: 'fail', detail, fix: 'Install bubblewrap, or set dev.qa.sandbox = "auto".' }];
+  const off = qa.sandbox === 'off';
+  return [
+    {
+      check,
+      status: 'warn',
+      detail: `test and lint commands run with your rights: ${off ? 'dev.qa.sandbox is "off"' : detail}`,
+      fix: off ? 'Set dev.qa.sandbox = "auto" to confine them.' : 'Install bubblewrap to confine them.',
+    },
+  ];
 }
