@@ -59,7 +59,7 @@ const MEASURES: Readonly<Record<string, string>> = {
 /** Two places, and no sign before a zero. */
 const two = (value: number | null | undefined) =>
   value === null || value === undefined ? '–' : (Math.round(value * 100) / 100 + 0).toFixed(2);
-const percent = (value: number) => `${(value * 100).toFixed(1)}\u00a0%`;
+const percent = (value: number) => `${(value * 100).toFixed(1)} %`;
 
 /** How far coders agree, which codes meet and how often each is used. */
 export function Numbers() {
@@ -122,8 +122,7 @@ function AgreementTable({ rows }: { readonly rows: readonly Agreement[] }) {
           label: '95 % interval',
           numeric: true,
           minor: true,
-          cell: ({ interval }) =>
-            interval ? `${two(interval.low)}\u00a0to\u00a0${two(interval.high)}` : '–',
+          cell: ({ interval }) => (interval ? `${two(interval.low)} to ${two(interval.high)}` : '–'),
         },
         {
           key: 'observed',
