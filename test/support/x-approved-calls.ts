@@ -137,6 +137,8 @@ export const APPROVED_CALLS: readonly (readonly [string, JsonObject, JsonObject]
       placements: 'ALL_ON_TWITTER',
       objective: 'ENGAGEMENTS',
       bid_type: 'MAX',
+      start_time: '2027-01-01T00:00:00Z',
+      end_time: '2027-02-01T00:00:00Z',
     },
     { bid_amount_local_micro: 150000, campaign_id: '8wku3' },
   ],

@@ -105,7 +105,12 @@ export const GENERATED_CALLS: readonly (readonly [GeneratedId, JsonObject, JsonO
       objective: 'ENGAGEMENTS',
       bid_type: 'MAX',
     },
-    { campaign_id: '8wku2', placements: ['ALL_ON_TWITTER'], bid_strategy: 'MAX' },
+    {
+      campaign_id: '8wku2',
+      placements: ['ALL_ON_TWITTER'],
+      bid_strategy: 'MAX',
+      entity_status: 'PAUSED',
+    },
   ],
   ['x_ads_promoted_tweets', { account_id: ACCOUNT }, { data: [{ line_item_id: '9cqi0' }] }],
   [

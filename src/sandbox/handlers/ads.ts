@@ -106,8 +106,7 @@ const CAMPAIGN_FIELDS = {
   status: 'entity_status',
   funding_instrument_id: 'funding_instrument_id',
   daily_budget_amount_local_micro: 'daily_budget_amount_local_micro',
-  start_time: 'start_time',
-  end_time: 'end_time',
+  total_budget_amount_local_micro: 'total_budget_amount_local_micro',
 } as const;
 
 export const ads = {
@@ -151,12 +150,18 @@ export const ads = {
       objective: 'objective',
       bid_type: 'bid_strategy',
       total_budget_amount_local_micro: 'total_budget_amount_local_micro',
+      start_time: 'start_time',
+      end_time: 'end_time',
+      status: 'entity_status',
     });
+    for (const name of ['start_time', 'end_time'])
+      if (fields[name] === undefined)
+        throw adsProblem(400, 'MISSING_PARAMETER', `"${name}" is a required parameter`);
     return one(
       create(call, 'line_items', {
+        entity_status: 'ACTIVE',
         ...fields,
         placements: list(call, 'placements'),
-        entity_status: 'PAUSED',
       }),
       'line_item',
       201,

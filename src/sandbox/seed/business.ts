@@ -62,7 +62,7 @@ export function seedAds(now: Date, posts: Readonly<Record<string, string>>): [Ad
     ['campaigns', doc('8wku3', 40, campaign('Status pages', 'PAUSED', 8_000_000))],
     ['campaigns', doc('8wku1', 200, campaign('Old experiment', 'PAUSED', 1_000_000), true)],
     ['line_items', doc('9cqi0', 59, lineItem('8wku2', 'ENGAGEMENTS', 250_000))],
-    ['line_items', doc('9cqi1', 39, lineItem('8wku3', 'AWARENESS', 180_000))],
+    ['line_items', doc('9cqi1', 39, lineItem('8wku3', 'REACH', 180_000))],
     [
       'promoted_tweets',
       doc('1efwlo', 58, {

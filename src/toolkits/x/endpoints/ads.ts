@@ -23,6 +23,17 @@ const ads_ = {
 const listed = { ...ads_, method: 'GET', paging: { param: 'cursor', next: 'next_cursor' } } as const;
 const written = { ...ads_, encoding: 'form', limit: { max: 150, seconds: 900 } } as const;
 
+const OBJECTIVES = [
+  'APP_ENGAGEMENTS',
+  'APP_INSTALLS',
+  'REACH',
+  'FOLLOWERS',
+  'ENGAGEMENTS',
+  'VIDEO_VIEWS',
+  'PREROLL_VIEWS',
+  'WEBSITE_CLICKS',
+];
+
 const UNLISTED = 'the Ads API is a host of its own with no published specification file';
 
 export const ads = {
@@ -67,8 +78,7 @@ export const ads = {
       // Nothing spends money before a person has looked at it.
       status: body('entity_status', 'text', { values: ['ACTIVE', 'PAUSED', 'DRAFT'], fallback: 'PAUSED' }),
       daily_budget_amount_local_micro: amount('daily_budget_amount_local_micro'),
-      start_time: body('start_time', 'time'),
-      end_time: body('end_time', 'time'),
+      total_budget_amount_local_micro: amount('total_budget_amount_local_micro'),
     },
     reply: { shape: 'one', of: 'campaign' },
     success: 201,
@@ -84,8 +94,7 @@ export const ads = {
       name: body('name', 'text', { maxLength: 255 }),
       status: body('entity_status', 'text', { values: ['ACTIVE', 'PAUSED'] }),
       daily_budget_amount_local_micro: amount('daily_budget_amount_local_micro'),
-      start_time: body('start_time', 'time'),
-      end_time: body('end_time', 'time'),
+      total_budget_amount_local_micro: amount('total_budget_amount_local_micro'),
     },
     reply: { shape: 'one', of: 'campaign' },
     unlisted: UNLISTED,
@@ -121,12 +130,16 @@ export const ads = {
       bid_amount_local_micro: amount('bid_amount_local_micro', true),
       product_type: body('product_type', 'text', {
         required: true,
-        values: ['PROMOTED_TWEETS', 'PROMOTED_ACCOUNT'],
+        values: ['PROMOTED_TWEETS', 'PROMOTED_ACCOUNT', 'MEDIA'],
       }),
       placements: body('placements', 'csv', { required: true, doc: 'ALL_ON_TWITTER, PUBLISHER_NETWORK' }),
-      objective: body('objective', 'text', { required: true, doc: 'AWARENESS, ENGAGEMENTS, VIDEO_VIEWS, …' }),
+      objective: body('objective', 'text', { required: true, values: OBJECTIVES }),
       bid_type: body('bid_strategy', 'text', { values: ['AUTO', 'MAX', 'TARGET'] }),
       total_budget_amount_local_micro: amount('total_budget_amount_local_micro'),
+      // X wants both times of a line item; a campaign has none of its own.
+      start_time: body('start_time', 'time', { doc: 'default: now' }),
+      end_time: body('end_time', 'time', { doc: 'default: 30 days after the start' }),
+      status: body('entity_status', 'text', { values: ['ACTIVE', 'PAUSED', 'DRAFT'], fallback: 'PAUSED' }),
     },
     reply: { shape: 'one', of: 'line_item' },
     success: 201,

@@ -12,6 +12,7 @@ type Prepare = (
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
+const MONTH_MS = 30 * 24 * HOUR_MS;
 const MAX_ENTITIES = 20;
 const MAX_LINE_ITEMS = 200;
 
@@ -38,6 +39,11 @@ export const PREPARE: Readonly<Partial<Record<GeneratedId, Prepare>>> = {
       start_time: new Date(start).toISOString(),
       end_time: new Date(end).toISOString(),
     };
+  },
+  x_ads_line_item_create: async (args, _x, now) => {
+    const start = typeof args.start_time === 'string' ? new Date(args.start_time) : now;
+    const end = new Date(start.getTime() + MONTH_MS);
+    return { start_time: start.toISOString(), end_time: end.toISOString(), ...args };
   },
   x_ads_targeting_criteria: async (args, x, _now, options) => {
     const line_item_ids =

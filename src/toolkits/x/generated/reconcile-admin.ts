@@ -22,14 +22,10 @@ export const reconcileAdmin: Readonly<Partial<Record<GeneratedId, Reconcile>>> =
   x_ads_campaign_update: async ({ account_id = '', campaign_id = '', ...changes }, far) => {
     const campaign = await far.one('x_ads_campaign_by_id', { account_id, campaign_id });
     if (!campaign) return notDone;
-    const { status, start_time, end_time, ...rest } = changes;
+    const { status, ...rest } = changes;
     const wanted = { ...rest, ...(status === undefined ? {} : { entity_status: status }) };
     const same = Object.entries(wanted).every(([field, value]) => campaign[field] === value);
-    const sameTimes = Object.entries({ start_time, end_time }).every(
-      ([field, value]) =>
-        value === undefined || Date.parse(text(value)) === Date.parse(text(campaign[field])),
-    );
-    return same && sameTimes ? done(campaign) : notDone;
+    return same ? done(campaign) : notDone;
   },
   x_ads_campaign_delete: async ({ account_id = '', campaign_id = '' }, far) => {
     const campaign = await far.one('x_ads_campaign_by_id', { account_id, campaign_id, with_deleted: true });

@@ -42,7 +42,7 @@ const CHANGES: readonly (readonly [GeneratedId, JsonObject])[] = [
       bid_amount_local_micro: 1,
       product_type: 'PROMOTED_TWEETS',
       placements: 'ALL_ON_TWITTER',
-      objective: 'AWARENESS',
+      objective: 'REACH',
     },
   ],
   ['x_ads_promoted_tweet_create', { account_id: ACCOUNT, line_item_id: '9cqi1', tweet_ids: '1234567890' }],

@@ -30,11 +30,14 @@ export const adminWording: Readonly<Record<AdminTool, Wording>> = {
   },
   x_ads_campaign_update: {
     title: 'Update a campaign',
-    summary: 'Changes name, status, budget or dates of a campaign.',
+    summary: 'Changes name, status or budget of a campaign.',
     ask: ({ account_id, campaign_id, ...changes }) =>
       `Change the campaign ${campaign_id} of Ads account ${account_id}: ${changesOf(changes)}?`,
-    risks: ({ status, daily_budget_amount_local_micro }) =>
-      status === 'ACTIVE' || daily_budget_amount_local_micro !== undefined ? [SPENDS] : [],
+    risks: ({ status, daily_budget_amount_local_micro, total_budget_amount_local_micro }) =>
+      status === 'ACTIVE' ||
+      (daily_budget_amount_local_micro ?? total_budget_amount_local_micro) !== undefined
+        ? [SPENDS]
+        : [],
   },
   x_ads_campaign_delete: {
     title: 'Delete a campaign',
@@ -45,9 +48,9 @@ export const adminWording: Readonly<Record<AdminTool, Wording>> = {
   x_ads_line_items: { title: 'List line items', summary: 'Lists line items of an Ads account.' },
   x_ads_line_item_create: {
     title: 'Create a line item',
-    summary: 'Creates a line item in a campaign.',
-    ask: ({ campaign_id, objective, bid_amount_local_micro }) =>
-      `Create a line item for ${objective} with a bid of ${money(bid_amount_local_micro)} in campaign ${campaign_id}?`,
+    summary: 'Creates a line item in a campaign, paused unless told otherwise.',
+    ask: ({ campaign_id, objective, bid_amount_local_micro, status }) =>
+      `Create a line item (${status ?? 'PAUSED'}) for ${objective} with a bid of ${money(bid_amount_local_micro)} in campaign ${campaign_id}?`,
     risks: () => [SPENDS],
   },
   x_ads_promoted_tweets: { title: 'List promoted posts', summary: 'Lists promoted posts of an Ads account.' },
