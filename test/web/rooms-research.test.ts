@@ -218,13 +218,28 @@ describe('the research room', { timeout: 30_000 }, () => {
     expect((await shown.allTextContents()).join('')).toBe(words);
   });
 
-  it('removes a coding from the page and from the file', async () => {
+  it('removes a coding from the page and from the file by key or pointer, and brings it back', async () => {
     const coped = place('We talk. My sister calls on Sundays');
     expect(codings(4)).toContainEqual(coped);
-    await page.locator('.reader-note', { hasText: 'Coping' }).first().click();
-    await page.getByRole('button', { name: 'Remove coding' }).click();
+    // By key from coding to coding, in the order of the text.
+    const inspected = page.getByRole('region', { name: 'Coding', exact: true });
+    await page.keyboard.press('k');
+    await inspected.waitFor();
+    for (let step = 0; step < 10; step += 1) {
+      if ((await inspected.textContent())?.includes(coped.text)) break;
+      await page.keyboard.press('j');
+    }
+    await inspected.getByText(coped.text).waitFor();
+    await page.keyboard.press('d');
     await page.getByText('Coding removed.').waitFor();
     expect(codings(4)).not.toContainEqual(coped);
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByText('Taken back.').last().waitFor();
+    expect(codings(4)).toContainEqual(coped);
+    // And with the pointer, from the margin.
+    await page.locator('.reader-note', { hasText: 'Coping' }).first().click();
+    await inspected.getByRole('button', { name: 'Remove coding' }).click();
+    await expect.poll(() => codings(4)).not.toContainEqual(coped);
     expect(await lastCall(page, 'remove_coding')).toMatchObject({
       principal: expect.stringMatching(/^person:/),
       status: 'ok',

@@ -298,6 +298,19 @@ describe('insights', { timeout: 60_000 }, () => {
     expect(await failed.textContent()).toContain('x_get_user_by_username');
   });
 
+  it('draws one tool alone when it is chosen', async () => {
+    await page.getByRole('combobox', { name: 'Charts of' }).selectOption('x_get_user_by_username');
+    await expect
+      .poll(async () => (await tableOf('Calls and errors')).get(pastDay(9)), WAIT)
+      .toEqual(['1', '1']);
+    expect((await tableOf('Calls and errors')).get(pastDay(10))).toEqual(['0', '0']);
+    expect((await tableOf('Latency')).get(pastDay(9))).toEqual(['140 ms']);
+    await page.getByRole('combobox', { name: 'Charts of' }).selectOption('');
+    await expect
+      .poll(async () => (await tableOf('Calls and errors')).get(pastDay(10)), WAIT)
+      .toEqual([String(pastCalls(10)), '0']);
+  });
+
   it('draws followers, posts, how replies did and what the API cost', async () => {
     const followers = await tableOf('Followers');
     const known = [...followers.values()].map(([value]) => value?.replace(',', ''));

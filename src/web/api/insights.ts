@@ -6,11 +6,12 @@ import type { WebEnv } from '../sign-in.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Calls, errors, latency and approvals over time. */
+/** Calls, errors, latency and approvals over time, of all tools or one; the tables are always of all. */
 export function addInsightRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   api.get('/insights', async (context) => {
     const days = Number(context.req.query('days') ?? 7);
     if (!(days >= 1 && days <= 366)) throw new ToolFault('invalid_input', 'days must be between 1 and 366.');
+    const tool = context.req.query('tool');
     const from = new Date(ports.now().getTime() - days * DAY_MS);
     // An ISO text cut at the hour or the day is the bucket it falls into, on either engine.
     const cut = days <= 2 ? 13 : 10;
@@ -27,6 +28,7 @@ export function addInsightRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
         sql<number>`avg(latency_ms)`.as('latency_ms'),
       ])
       .where('started_at', '>=', from.toISOString())
+      .$if(tool !== undefined, (query) => query.where('tool', '=', tool ?? ''))
       .groupBy(bucket)
       .orderBy(bucket)
       .execute();
@@ -35,6 +37,7 @@ export function addInsightRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       .selectFrom('approvals')
       .select((eb) => [decidedAt.as('at'), 'state', eb.fn.countAll<number>().as('count')])
       .where('created_at', '>=', from.toISOString())
+      .$if(tool !== undefined, (query) => query.where('tool', '=', tool ?? ''))
       .groupBy([decidedAt, 'state'])
       .orderBy(decidedAt)
       .execute();

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 
 interface Tab<K extends string> {
   readonly key: K;
@@ -13,16 +13,24 @@ interface Props<K extends string> {
   onChange(key: K): void;
 }
 
+/** So much of the tab before the chosen one stays in sight. */
+const EDGE = 32;
+
 /** Arrow keys move between tabs, as the ARIA practice has it. */
 export function Tabs<K extends string>({ label, tabs, current, children, onChange }: Props<K>) {
   const base = useId();
   const list = useRef<HTMLDivElement>(null);
+  // On a narrow screen the tabs scroll, and the chosen one may be out of sight.
+  const chosen = tabs.findIndex(({ key }) => key === current);
+  useEffect(() => {
+    const tab = list.current?.querySelectorAll<HTMLElement>('[role=tab]')[chosen];
+    if (list.current && tab) list.current.scrollLeft = tab.offsetLeft - list.current.offsetLeft - EDGE;
+  }, [chosen]);
   const move = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
     event.preventDefault();
-    const at = tabs.findIndex(({ key }) => key === current);
-    const next = (at + step + tabs.length) % tabs.length;
+    const next = (chosen + step + tabs.length) % tabs.length;
     const tab = tabs[next];
     if (!tab) return;
     onChange(tab.key);

@@ -27,7 +27,9 @@ const timeOf = (bucket: string): number =>
 export default function InsightsPage() {
   const [days, setDays] = useState<number>(7);
   const { session } = useSession();
-  const { data, error } = useQuery<InsightsData>(`/insights?days=${days}`, {
+  const [tool, setTool] = useState('');
+  const only = tool === '' ? '' : `&tool=${encodeURIComponent(tool)}`;
+  const { data, error } = useQuery<InsightsData>(`/insights?days=${days}${only}`, {
     topics: ['calls', 'approvals'],
   });
   return (
@@ -53,7 +55,7 @@ export default function InsightsPage() {
       }
     >
       <ErrorNotice error={error} />
-      {data && data.series.length === 0 ? (
+      {data && data.tools.length === 0 ? (
         <Empty title="No calls in this time">
           <p>
             As soon as an agent calls a tool, its numbers appear here.{' '}
@@ -61,7 +63,7 @@ export default function InsightsPage() {
           </p>
         </Empty>
       ) : null}
-      {data && data.series.length > 0 ? <Overview data={data} /> : null}
+      {data && data.tools.length > 0 ? <Overview data={data} tool={tool} onTool={setTool} /> : null}
       {session.toolkits.includes('x') ? (
         <section className="stack" aria-labelledby="x-figures">
           <h2 id="x-figures">X</h2>
@@ -72,7 +74,14 @@ export default function InsightsPage() {
   );
 }
 
-function Overview({ data }: { readonly data: InsightsData }) {
+interface OverviewProps {
+  readonly data: InsightsData;
+  /** The tool the charts are about; empty: all. */
+  readonly tool: string;
+  onTool(tool: string): void;
+}
+
+function Overview({ data, tool, onTool }: OverviewProps) {
   const { at, calls, latency } = useMemo(() => callSeries(data), [data]);
   const approvals = useMemo(() => approvalSeries(data), [data]);
   const tools = useMemo(() => [...data.tools].sort((a, b) => b.totalCalls - a.totalCalls), [data]);
@@ -89,6 +98,15 @@ function Overview({ data }: { readonly data: InsightsData }) {
         <Figure name="Tools used" value={data.tools.length} />
       </dl>
       <h2 className="sr-only">Over time</h2>
+      <label className="row small">
+        Charts of
+        <select className="fit" value={tool} onChange={(event) => onTool(event.target.value)}>
+          <option value="">all tools</option>
+          {data.tools.map((each) => (
+            <option key={each.tool}>{each.tool}</option>
+          ))}
+        </select>
+      </label>
       <div className="charts">
         <Chart title="Calls and errors" at={at} series={calls} byDay={byDay} />
         <Chart title="Latency" at={at} series={latency} byDay={byDay} format={milliseconds} />

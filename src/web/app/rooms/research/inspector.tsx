@@ -55,7 +55,7 @@ export function Inspector({ coding, suggestion, waiting, passage, ...on }: Props
         </p>
         {!coding.anchored && <p className="small">The text was edited elsewhere: this place is a guess.</p>}
         <div className="row">
-          <Button small tone="danger" onClick={() => on.onRemove(coding.id)}>
+          <Button small tone="danger" shortcut="d" onClick={() => on.onRemove(coding.id)}>
             Remove coding
           </Button>
         </div>
@@ -74,7 +74,10 @@ export function Inspector({ coding, suggestion, waiting, passage, ...on }: Props
               <kbd>←</kbd> <kbd>→</kbd> move its start, with <kbd>Shift</kbd> its end
             </li>
             <li>
-              <kbd>c</kbd> code it · <kbd>n</kbd> <kbd>p</kbd> next, previous suggestion
+              <kbd>c</kbd> code it · <kbd>j</kbd> <kbd>k</kbd> next, previous coding
+            </li>
+            <li>
+              <kbd>n</kbd> <kbd>p</kbd> next, previous suggestion
             </li>
           </ul>
         </>

@@ -84,6 +84,15 @@ export function Read({ parts, go }: Props) {
     setCurrent(`suggestion-${next.approval_id}`);
     scrollTo(list.current, rowAt(rows, next.start_pos));
   };
+  const moveCoding = (by: 1 | -1) => {
+    const all = [...marks.segments].sort((a, b) => a.start_position - b.start_position || a.id - b.id);
+    const at = coding ? all.indexOf(coding) : by === 1 ? -1 : all.length;
+    const next = all[at + by] ?? all[by === 1 ? 0 : all.length - 1];
+    if (!next) return;
+    setPicked(undefined);
+    setCurrent(`coding-${next.id}`);
+    scrollTo(list.current, rowAt(rows, next.start_position));
+  };
   const settle = async (verdict: Verdict) => {
     if (!suggestion) return;
     const at = suggestions.indexOf(suggestion);
@@ -119,7 +128,9 @@ export function Read({ parts, go }: Props) {
     await reload();
   };
   const remove = async (id: number) => {
-    await act('remove_coding', { segment_id: id }, 'Coding removed.');
+    const done = await act('remove_coding', { segment_id: id });
+    if (!done.ok) return;
+    say('Coding removed.', { tone: 'good', action: { label: 'Undo', run: () => void undo() } });
     setCurrent(undefined);
     await reload();
   };
@@ -131,6 +142,9 @@ export function Read({ parts, go }: Props) {
   useKeys({
     n: () => move(1),
     p: () => move(-1),
+    j: () => moveCoding(1),
+    k: () => moveCoding(-1),
+    d: () => coding && void remove(coding.id),
     a: () => void settle('approve'),
     r: () => void settle('reject'),
     c: () => setPicking(picked !== undefined),

@@ -61,7 +61,7 @@ export function Calendar() {
           →
         </Button>
         <span className="muted small">
-          Drag a post to another day, or press <kbd>Alt</kbd> with an arrow key on it.
+          Drag a post to another day, press <kbd>Alt</kbd> with an arrow key on it, or open it.
         </span>
       </div>
       <ErrorNotice error={schedule.error} />
