@@ -33,6 +33,9 @@ export function parseStats(call: Call, accountId: string): Answer {
   if (end <= start || end - start > MAX_SPAN_MS)
     throw adsProblem(400, 'INVALID_TIME_WINDOW', 'The window must be positive and at most 7 days');
   const granularity = text(call, 'granularity') || 'DAY';
+  const midnight = midnightOf(call, accountId);
+  if (granularity !== 'HOUR' && (start - midnight) % 86_400_000 !== 0)
+    throw adsProblem(400, 'INVALID_PARAMETER', "start_time must be midnight in the account's time zone");
   const step = STEP_MS[granularity] ?? end - start;
   const steps = Math.ceil((end - start) / step);
   const groups = list(call, 'metric_groups');
@@ -64,6 +67,14 @@ export function parseStats(call: Call, accountId: string): Answer {
       },
     },
   };
+}
+
+/** A midnight of the account's zone, at the offset it has now: X judges every day by that one. */
+function midnightOf(call: Call, accountId: string): number {
+  const timeZone = String(call.state.get('ads_accounts', accountId)?.fields.timezone ?? 'UTC');
+  const wall = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  const offset = Date.parse(`${wall.format(call.now).replace(' ', 'T')}Z`) - call.now.getTime();
+  return -Math.round(offset / 60_000) * 60_000;
 }
 
 function sample(seed: string, metric: string): number {

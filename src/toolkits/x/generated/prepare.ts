@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { RequestOptions, XApi } from '../client/api.ts';
 import type { EndpointId, GeneratedId } from '../endpoints/ids.ts';
+import { dayOf } from '../growth/clock.ts';
 
 /** Undefined: there is nothing X could be asked about. */
 type Prepare = (
@@ -26,9 +27,7 @@ const LISTED_BY: Readonly<Record<string, EndpointId>> = {
 export const PREPARE: Readonly<Partial<Record<GeneratedId, Prepare>>> = {
   x_ads_analytics: async (args, x, now, options) => {
     const end =
-      typeof args.end_time === 'string'
-        ? Date.parse(args.end_time)
-        : Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;
+      typeof args.end_time === 'string' ? Date.parse(args.end_time) : await lastWhole(args, x, now, options);
     const start = typeof args.start_time === 'string' ? Date.parse(args.start_time) : end - WEEK_MS;
     const listing = LISTED_BY[String(args.entity ?? 'CAMPAIGN')] ?? 'x_ads_campaigns';
     const entity_ids = args.entity_ids ?? (await someIds(x, listing, args, MAX_ENTITIES, options));
@@ -51,6 +50,14 @@ export const PREPARE: Readonly<Partial<Record<GeneratedId, Prepare>>> = {
     return line_item_ids === undefined ? undefined : { ...args, line_item_ids };
   },
 };
+
+/** Days are counted from the midnights of the account's own time zone, at the offset it has today. */
+async function lastWhole(args: JsonObject, x: XApi, now: Date, options: RequestOptions): Promise<number> {
+  if (args.granularity === 'HOUR') return Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;
+  const { json } = await x.request('x_ads_account_by_id', { account_id: args.account_id ?? '' }, options);
+  const account = isObject(json) && isObject(json.data) ? json.data : {};
+  return dayOf(now, typeof account.timezone === 'string' ? account.timezone : 'UTC').start.getTime();
+}
 
 async function someIds(
   x: XApi,
