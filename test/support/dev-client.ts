@@ -16,7 +16,7 @@ export interface Envelope<T = JsonObject> {
 }
 
 export const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-export const EVIDENCE = expect.stringMatching(/^[0-9a-f]{64}$/);
+const EVIDENCE = expect.stringMatching(/^[0-9a-f]{64}$/);
 export const ARTIFACT = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
 export const COMMIT = expect.stringMatching(/^[0-9a-f]{40}$/);
 export const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
