@@ -31,8 +31,7 @@ export function AgentList() {
     <>
       <p className="muted">
         A token gives an agent a name of its own, which rules can speak of. Clients without a token are all
-        one agent,
-        <code> agent:local</code>.
+        one agent, <code>agent:local</code>.
       </p>
       <ErrorNotice error={error} />
       {data && data.agents.length === 0 ? (
@@ -46,7 +45,12 @@ export function AgentList() {
           rowKey={({ name }) => name}
           columns={[
             { key: 'name', label: 'Name', cell: ({ name }) => <code>agent:{name}</code> },
-            { key: 'since', label: 'Since', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+            {
+              key: 'since',
+              label: 'Since',
+              minor: true,
+              cell: ({ created_at }) => <TimeAgo at={created_at} />,
+            },
             {
               key: 'state',
               label: 'Token',

@@ -59,13 +59,28 @@ export function RulePreview({ rule }: { readonly rule: Rule }) {
             ) : null}
             {unknown.length > 0 ? `; of ${unknown.length} the arguments are no longer kept` : ''}.
           </p>
-          {[...stopped, ...loosened].slice(0, 5).map(({ callId, tool, before, after }) => (
-            <span key={callId} className="mono">
-              {tool}: {before} → {after}
-            </span>
-          ))}
+          {stopped.length + loosened.length > 0 ? (
+            <ul className="rule-changes">
+              {summed([...stopped, ...loosened]).map(([what, times]) => (
+                <li key={what}>
+                  <span className="mono">{what}</span>
+                  {times > 1 ? ` ${times} times` : ''}
+                </li>
+              ))}
+            </ul>
+          ) : null}
         </div>
       </Notice>
     </div>
   );
+}
+
+/** Equal changes counted, the most frequent first. */
+function summed(changes: PreviewData['stopped']): readonly [string, number][] {
+  const times = new Map<string, number>();
+  for (const { tool, before, after } of changes) {
+    const what = `${tool}: ${before} → ${after}`;
+    times.set(what, (times.get(what) ?? 0) + 1);
+  }
+  return [...times].sort(([, a], [, b]) => b - a).slice(0, 5);
 }

@@ -8,6 +8,13 @@ import { ApiError, api, useQuery } from '../lib/api.ts';
 import { useSession } from '../lib/session.ts';
 import type { Overrides, PolicyData } from './types.ts';
 
+/** `template:safe_default:x_changes_per_hour` in words. */
+const nameOf = (key: string): string => {
+  const [name = key, template] = key.split(':').reverse();
+  const words = name.replaceAll('_', ' ');
+  return template && key.startsWith('template:') ? `${words} (template)` : words;
+};
+
 const MODES = [
   ['autopilot', 'Agents act within the rules; what the rules send here waits for you.'],
   ['composer', 'Every change on X waits for you, whatever the rules say.'],
@@ -82,7 +89,7 @@ export function Standing() {
         rows={data.limits}
         rowKey={({ key }) => key}
         columns={[
-          { key: 'key', label: 'Limit', cell: ({ key }) => <code>{key}</code> },
+          { key: 'key', label: 'Limit', cell: ({ key }) => <span title={key}>{nameOf(key)}</span> },
           {
             key: 'what',
             label: 'Counts',

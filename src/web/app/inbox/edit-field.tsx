@@ -92,12 +92,15 @@ function TextsField({
       {texts.map((text, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts are their places
         <div key={index} className="texts-row">
-          <textarea
-            rows={field.name === 'tweets' ? 3 : 1}
-            aria-label={`${label} ${index + 1}`}
-            value={text}
-            onChange={(event) => change(texts.with(index, event.target.value))}
-          />
+          <div className="texts-part">
+            <textarea
+              rows={field.name === 'tweets' ? 3 : 1}
+              aria-label={`${label} ${index + 1}`}
+              value={text}
+              onChange={(event) => change(texts.with(index, event.target.value))}
+            />
+            {field.name === 'tweets' ? <LengthMeter text={text} /> : null}
+          </div>
           <Button
             small
             aria-label={`Remove ${label} ${index + 1}`}

@@ -75,12 +75,13 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
     });
 
   const pending = item?.state === 'pending';
+  // A permit covers one exact call; another call needs another permit.
+  const canEdit = pending && item.kind !== 'permit';
   const canUndo = item?.undo && !item.undo.undone;
   useEffect(() => {
     keys.current = {
-      ...(pending
-        ? { approve: () => void approve(), reject: () => setDialog('reject'), edit: () => setDialog('edit') }
-        : {}),
+      ...(pending ? { approve: () => void approve(), reject: () => setDialog('reject') } : {}),
+      ...(canEdit ? { edit: () => setDialog('edit') } : {}),
       ...(canUndo ? { undo: () => void undo() } : {}),
     };
     return () => {
@@ -105,7 +106,7 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
   return (
     <article className="card item" aria-label={`Item ${item.id}`}>
       <Link href="/" className="item-back">
-        ← All that waits
+        ← Back to the list
       </Link>
       <header className="item-head">
         <div className="row">
@@ -145,9 +146,11 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
           <Button tone="primary" shortcut="a" disabled={busy !== undefined} onClick={() => void approve()}>
             {busy === 'approve' ? 'Approving…' : 'Approve'}
           </Button>
-          <Button shortcut="e" disabled={busy !== undefined} onClick={() => setDialog('edit')}>
-            Edit
-          </Button>
+          {canEdit ? (
+            <Button shortcut="e" disabled={busy !== undefined} onClick={() => setDialog('edit')}>
+              Edit
+            </Button>
+          ) : null}
           <Button
             tone="danger"
             shortcut="r"

@@ -1,0 +1,160 @@
+import type { Page } from 'playwright-core';
+
+export interface Screen {
+  readonly name: string;
+  readonly path: string;
+  /** Brings the page to the state that is worth a picture. */
+  ready?(page: Page): Promise<unknown>;
+}
+
+const link = (name: RegExp) => (page: Page) => page.getByRole('link', { name }).first().click();
+const button = (name: string | RegExp) => (page: Page) =>
+  page
+    .getByRole('button', typeof name === 'string' ? { name, exact: true } : { name })
+    .first()
+    .click();
+const tab = (name: string) => (page: Page) => page.getByRole('tab', { name }).click();
+const text = (what: string | RegExp) => (page: Page) => page.getByText(what).first().waitFor();
+const selector = (css: string) => (page: Page) => page.locator(css).first().waitFor();
+const key = (name: string) => (page: Page) => page.keyboard.press(name);
+const all =
+  (...steps: ((page: Page) => Promise<unknown>)[]) =>
+  async (page: Page): Promise<void> => {
+    for (const step of steps) await step(page);
+  };
+const item = (name: RegExp) => all(link(name), selector('article.item'));
+const decided = (name: RegExp) => all(button('Show decided'), item(name));
+const selectTwo = async (page: Page): Promise<void> => {
+  const boxes = page.locator('.inbox-row').getByRole('checkbox');
+  await boxes.nth(0).check();
+  await boxes.nth(1).check();
+};
+
+/** Of a store that nobody used yet. */
+export const EMPTY: readonly Screen[] = [
+  { name: 'start', path: '/' },
+  { name: 'inbox-empty', path: '/inbox', ready: text('Nothing waits for you') },
+  {
+    name: 'decided-empty',
+    path: '/inbox',
+    ready: all(button('Show decided'), text('Nothing was decided yet')),
+  },
+  { name: 'activity-empty', path: '/activity?tool=x_post_tweet' },
+  { name: 'agents-empty', path: '/agents', ready: text('No agent has a token yet') },
+  { name: 'rules-empty', path: '/agents', ready: all(tab('Rules'), text('You have written no rule here')) },
+  { name: 'insights-empty', path: '/insights' },
+  { name: 'x-discover-empty', path: '/x' },
+  { name: 'x-write-empty', path: '/x/write' },
+  { name: 'x-calendar-empty', path: '/x/calendar' },
+  { name: 'x-targets-empty', path: '/x/targets' },
+  { name: 'x-figures-empty', path: '/x/figures' },
+  { name: 'research-start', path: '/research' },
+  { name: 'dev-empty', path: '/dev' },
+  { name: 'assistant-empty', path: '/assistant' },
+];
+
+const writeRule = async (page: Page): Promise<void> => {
+  await all(tab('Rules'), button('Add a rule'))(page);
+  await page.getByRole('textbox', { name: 'Name' }).fill('links-wait');
+  await page.getByRole('combobox', { name: 'Tools' }).fill('x_like_tweet, x_follow_user');
+  await text(/would have stopped/)(page);
+};
+
+const createAgent = async (page: Page): Promise<void> => {
+  await button('Create an agent')(page);
+  await page.getByRole('textbox', { name: 'Name' }).fill('day-shift');
+};
+
+const INBOX: readonly Screen[] = [
+  { name: 'inbox', path: '/', ready: item(/Release 2.4/) },
+  { name: 'inbox-list', path: '/', ready: selector('.inbox-row') },
+  { name: 'inbox-thread', path: '/', ready: item(/Post a thread/) },
+  { name: 'inbox-diff', path: '/', ready: all(item(/Create branch/), selector('.diff-box')) },
+  { name: 'inbox-coding', path: '/', ready: all(item(/Apply "Coping"/), selector('.passage')) },
+  { name: 'inbox-merge', path: '/', ready: item(/Merge/) },
+  { name: 'inbox-destroy', path: '/', ready: item(/Delete/) },
+  { name: 'inbox-exact', path: '/', ready: all(item(/Release 2.4/), button('Show the exact arguments')) },
+  { name: 'inbox-done', path: '/', ready: all(decided(/Status: all systems/), text('Undo')) },
+  { name: 'inbox-rejected', path: '/', ready: all(decided(/Our competitor/), text('We do not gloat.')) },
+  { name: 'inbox-edit', path: '/', ready: all(item(/Release 2.4/), key('e'), selector('dialog')) },
+  { name: 'inbox-edit-thread', path: '/', ready: all(item(/Post a thread/), key('e'), selector('dialog')) },
+  { name: 'inbox-reject', path: '/', ready: all(item(/Release 2.4/), key('r'), selector('dialog')) },
+  { name: 'inbox-approve-many', path: '/', ready: all(selectTwo, key('a'), selector('dialog')) },
+  { name: 'inbox-reject-many', path: '/', ready: all(selectTwo, key('r'), selector('dialog')) },
+  { name: 'inbox-keys', path: '/', ready: all(button(/^Keys/), selector('dialog')) },
+];
+
+const GOVERNANCE: readonly Screen[] = [
+  { name: 'activity', path: '/activity', ready: selector('.call-link') },
+  { name: 'activity-none', path: '/activity?agent=agent:nobody', ready: text('No call fits') },
+  {
+    name: 'activity-call',
+    path: '/activity?tool=x_post_tweet',
+    ready: all(link(/x_post_tweet/), button('Verify'), text('Verified in this page')),
+  },
+  {
+    name: 'activity-run',
+    path: '/activity?tool=runs_create',
+    ready: all(link(/runs_create/), link(/^\w+-\w+-/), text('Export this run')),
+  },
+  { name: 'agents', path: '/agents', ready: text('agent:night-shift') },
+  { name: 'agents-create', path: '/agents', ready: createAgent },
+  { name: 'agents-revoke', path: '/agents', ready: all(button('Revoke night-shift'), selector('dialog')) },
+  { name: 'matrix', path: '/agents', ready: all(tab('What they may do'), selector('.matrix tbody tr')) },
+  { name: 'rules', path: '/agents', ready: all(tab('Rules'), text('In the configuration file')) },
+  { name: 'rule', path: '/agents', ready: writeRule },
+  { name: 'standing', path: '/agents', ready: all(tab('Mode, template'), text('Starts anew')) },
+];
+
+const ROOMS: readonly Screen[] = [
+  { name: 'insights', path: '/insights', ready: selector('canvas') },
+  { name: 'insights-table', path: '/insights', ready: all(selector('canvas'), button('Show table')) },
+  { name: 'x-discover', path: '/x', ready: selector('.card') },
+  { name: 'x-reply', path: '/x', ready: all(button('Reply'), selector('dialog')) },
+  { name: 'x-write', path: '/x/write', ready: text('Cold starts') },
+  { name: 'x-edit', path: '/x/write', ready: all(button(/^Edit/), selector('dialog')) },
+  { name: 'x-calendar', path: '/x/calendar', ready: text('Office hours') },
+  { name: 'x-targets', path: '/x/targets', ready: text(/lena_learns/) },
+  { name: 'x-figures', path: '/x/figures', ready: selector('.card') },
+  { name: 'research-read', path: '/research/read/1', ready: selector('.reader-row') },
+  { name: 'research-suggestions', path: '/research/suggestions', ready: text(/habit that helps/) },
+  { name: 'research-codes', path: '/research/codes', ready: text('Anxiety') },
+  { name: 'research-duplicates', path: '/research/codes', ready: button('Look for duplicates') },
+  { name: 'research-numbers', path: '/research/numbers', ready: selector('table') },
+  { name: 'research-history', path: '/research/history', ready: text('Undo') },
+  { name: 'dev-pulls', path: '/dev/pulls', ready: text('Explain how amounts') },
+  { name: 'dev-pull', path: '/dev/pulls', ready: all(button(/Explain how amounts/), selector('.diff-box')) },
+  { name: 'dev-issues', path: '/dev/issues', ready: text('Rounding is off') },
+  { name: 'dev-runs', path: '/dev/runs', ready: text('Fix the rounding fault') },
+  { name: 'dev-qa', path: '/dev/qa', ready: text(/failed/) },
+  { name: 'dev-qa-output', path: '/dev/qa', ready: all(button('Show output'), text('14 tests passed')) },
+  { name: 'assistant', path: '/assistant', ready: text(/three open questions/) },
+];
+
+/** Of a store with two weeks of work in it. */
+export const FULL: readonly Screen[] = [...INBOX, ...GOVERNANCE, ...ROOMS];
+
+const pointed = async (page: Page): Promise<void> => {
+  await text('live')(page);
+  await page.request.post(new URL('/tools/navigate_to_segment', page.url()).href, {
+    data: { arguments: { source_id: 1, start_pos: 54, end_pos: 91 } },
+  });
+  await text('An agent points at a passage')(page);
+};
+
+/** Only this page is told so: the other pictures are taken of a server that runs. */
+const paused = async (page: Page): Promise<void> => {
+  await page.route('**/api/session', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), paused: true } });
+  });
+  await page.reload();
+  await text('Every change is refused')(page);
+};
+
+/** Of the same store with a change cut off half-way. */
+export const UNSETTLED: readonly Screen[] = [
+  { name: 'inbox-unsettled', path: '/', ready: text('Did this happen?') },
+  { name: 'pointed', path: '/activity', ready: pointed },
+  { name: 'paused', path: '/agents', ready: paused },
+];
