@@ -18,7 +18,7 @@ export interface Candidate {
 const OWNER_NAME = /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/;
 
 /** GitHub does not tell names apart by letter case, so neither do we. */
-export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 export const goesBy = ({ name, aliases }: Candidate, wanted: string): boolean =>
   [name, ...aliases].some((each) => sameName(each, wanted));

@@ -9,7 +9,7 @@ interface User {
 /** Those whom the owners of the repository gave rights in it. */
 const TRUSTED = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
-export function toAuthor(user: User | null | undefined, association: string | undefined): Author {
+function toAuthor(user: User | null | undefined, association: string | undefined): Author {
   const kind = user?.type === 'Bot' ? 'bot' : user ? 'person' : 'unknown';
   return {
     login: user?.login ?? 'ghost',
