@@ -74,6 +74,8 @@ export interface Tool<S = unknown> {
   readonly privateArgs?: readonly string[];
   /** Top-level fields of the data and of the notes that evidence likewise keeps only as salted hashes. */
   readonly privateData?: readonly string[];
+  /** What evidence may keep of arguments and results, where private parts stand inside of values. */
+  forEvidence?(part: JsonValue): JsonValue;
   /** The call only spreads work over `context.call`; limits count the inner calls, not this one. */
   readonly composite?: boolean;
   /** Longest a call may take in milliseconds when the general deadline is too short for this kind of work. */

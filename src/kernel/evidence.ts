@@ -80,12 +80,15 @@ export function entryOf(call: CallState, kind: EntryKind, more: Partial<EntryInp
 /** The arguments as evidence keeps them: private and secret values are only salted hashes. */
 export function sealArgs(call: CallState, args: JsonObject = call.args): SealedPayload {
   const { tool } = call.request.bound;
-  return sealPayload(redactPrivate(args, tool.privateArgs ?? []), { maxKept: MAX_KEPT });
+  const told = (tool.forEvidence?.(args) ?? args) as JsonObject;
+  return sealPayload(redactPrivate(told, tool.privateArgs ?? []), { maxKept: MAX_KEPT });
 }
 
 /** What came back. A read's result stays with the reader; its salted hash lets whoever kept the reply prove it. */
-export function sealResult(call: CallState, kept: JsonObject, keep: boolean): SealedPayload {
-  const hidden = call.request.bound.tool.privateData ?? [];
+export function sealResult(call: CallState, result: JsonObject, keep: boolean): SealedPayload {
+  const { tool } = call.request.bound;
+  const hidden = tool.privateData ?? [];
+  const kept = (tool.forEvidence?.(result) ?? result) as JsonObject;
   const hide = (part: JsonValue | undefined): JsonValue =>
     hidden.length > 0 && part !== null && typeof part === 'object' && !Array.isArray(part)
       ? redactPrivate(part, hidden)

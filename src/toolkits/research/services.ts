@@ -4,6 +4,7 @@ import type { ToolkitHost } from '../../contract/toolkit.ts';
 import { AnalysisPool } from './analysis-pool.ts';
 import { SourceReader } from './background.ts';
 import { type ResearchConfig, research } from './config.ts';
+import { withoutPrivateParts } from './lib/memo.ts';
 import { PrivacyStore } from './privacy/rules.ts';
 import { Projects } from './project/projects.ts';
 import { BatchStore } from './suggestions/batches.ts';
@@ -25,7 +26,11 @@ export interface ResearchServices {
   now(): Date;
 }
 
-export const defineResearchTool = toolFactory<ResearchServices>();
+const define = toolFactory<ResearchServices>();
+
+/** The researcher's own part of a memo stays out of the log too, whoever makes the call. */
+export const defineResearchTool: typeof define = (spec) =>
+  define({ ...spec, forEvidence: withoutPrivateParts });
 
 export function connectResearch(host: ToolkitHost): ResearchServices {
   const config = host.section(research);

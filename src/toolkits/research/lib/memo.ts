@@ -1,3 +1,5 @@
+import type { JsonValue } from '../../../contract/json.ts';
+
 /** QualCoder's mark: from the first one on, a memo is the researcher's own and no agent may see it. */
 export const PRIVATE_MARK = '#####';
 
@@ -32,3 +34,18 @@ function joinParts(first: string, second: string, heading: string): string {
   const added = heading ? `${heading}\n${second}` : second;
   return first ? `${first}\n\n${added}` : added;
 }
+
+/** The same value without the private part of any text in it, for the log; what holds none is not copied. */
+export function withoutPrivateParts(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value.includes(PRIVATE_MARK) ? `${publicMemo(value)}${CUT}` : value;
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) {
+    const told = value.map(withoutPrivateParts);
+    return told.some((item, at) => item !== value[at]) ? told : value;
+  }
+  const entries = Object.entries(value);
+  const told = entries.map(([name, item]) => [name, withoutPrivateParts(item ?? null)] as const);
+  return told.some(([, item], at) => item !== (entries[at]?.[1] ?? null)) ? Object.fromEntries(told) : value;
+}
+
+const CUT = `\n${PRIVATE_MARK} (private)`;

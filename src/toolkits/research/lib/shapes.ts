@@ -30,7 +30,7 @@ export function showCodes(lens: Lens, codes: readonly Code[]): z.output<typeof c
       category_id: code.categoryId,
       category_name: category === undefined ? null : lens.mask(category),
       parent_code_id: code.parentId,
-      owner: code.owner,
+      owner: lens.mask(code.owner),
       created_at: code.date,
     };
   });
@@ -78,7 +78,7 @@ export function showSegment(
     selected_text: lens.codingText(coding),
     memo: lens.mask(coding.memo),
     importance: coding.important ? 1 : 0,
-    owner: coding.owner,
+    owner: lens.mask(coding.owner),
     created_at: coding.date,
     anchored: coding.anchored,
     made_by: maker

@@ -84,6 +84,10 @@ function restrict(reader: ProjectReader, offLimits: ReadonlySet<number>): Projec
   const open = (item: { readonly sourceId: number }) => !offLimits.has(item.sourceId);
   const visible = (item: { readonly sourceId: number; readonly owner: string }) =>
     open(item) && !isHidden(item.owner);
+  const leftOut = () => ({
+    sources: [...offLimits],
+    owners: reader.coders().flatMap((coder) => (coder.visible ? [] : [coder.name])),
+  });
   const cut = <T extends { readonly memo: string }>(item: T): T => ({ ...item, memo: publicMemo(item.memo) });
   return {
     info: () => cut(reader.info()),
@@ -103,8 +107,8 @@ function restrict(reader: ProjectReader, offLimits: ReadonlySet<number>): Projec
       const item = reader.code(id);
       return item && cut(item);
     },
-    codingCounts: () => reader.codingCounts(),
-    sourceCodingCounts: () => reader.sourceCodingCounts(),
+    codingCounts: () => reader.codingCounts(leftOut()),
+    sourceCodingCounts: () => reader.sourceCodingCounts(leftOut()),
     codings: (filter) =>
       filter?.sourceId !== undefined && offLimits.has(filter.sourceId)
         ? []

@@ -193,7 +193,7 @@ describe('what agents see', () => {
     db.exec("UPDATE coder_names SET visibility = 0 WHERE name = 'bob'");
     db.close();
     const segments = await world.data<{ owner: string }[]>('list_segments_for_source', { source_id: 1 });
-    expect(segments.map(({ owner }) => owner)).toEqual(['ada', 'ada']);
+    expect(segments.map(({ owner }) => owner)).toEqual(['Participant 1', 'Participant 1']);
     expect(await world.data('list_segments_for_source', { source_id: 1 }, asAda)).toHaveLength(3);
   });
 

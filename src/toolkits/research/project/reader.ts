@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { indexText } from '../lib/source-text.ts';
+import type { LeftOut } from './left-out.ts';
 import {
   toAnnotation,
   toAttribute,
@@ -87,18 +88,12 @@ export class SqliteReader implements project.ProjectReader {
     return row && toCode(row);
   }
 
-  codingCounts(): ReadonlyMap<number, number> {
-    return this.#counts(
-      `SELECT cid AS id, count(*) AS n FROM
-       (SELECT cid FROM code_text UNION ALL SELECT cid FROM code_image UNION ALL SELECT cid FROM code_av) GROUP BY cid`,
-    );
+  codingCounts(leaveOut?: LeftOut): ReadonlyMap<number, number> {
+    return this.#counts('cid', leaveOut);
   }
 
-  sourceCodingCounts(): ReadonlyMap<number, number> {
-    return this.#counts(
-      `SELECT id, count(*) AS n FROM
-       (SELECT fid AS id FROM code_text UNION ALL SELECT id FROM code_image UNION ALL SELECT id FROM code_av) GROUP BY id`,
-    );
+  sourceCodingCounts(leaveOut?: LeftOut): ReadonlyMap<number, number> {
+    return this.#counts('fid', leaveOut);
   }
 
   codings(filter: project.CodingFilter = {}): readonly project.Coding[] {
@@ -244,10 +239,21 @@ export class SqliteReader implements project.ProjectReader {
     return item ? locateBlind(item.text, item.unit, { pos0, pos1 }) : { start: pos0, end: pos1 };
   }
 
-  #counts(query: string): ReadonlyMap<number, number> {
-    return new Map(this.db.all(query).map((row) => [numberOf(row.id), numberOf(row.n)]));
+  #counts(by: 'cid' | 'fid', { sources, owners }: LeftOut = NOTHING): ReadonlyMap<number, number> {
+    const rows = this.db.all(
+      `SELECT ${by} AS id, count(*) AS n FROM
+       (SELECT cid, fid, owner FROM code_text UNION ALL SELECT cid, id AS fid, owner FROM code_image
+        UNION ALL SELECT cid, id AS fid, owner FROM code_av)
+       WHERE fid NOT IN (SELECT value FROM json_each(?)) AND coalesce(owner, '') NOT IN (SELECT value FROM json_each(?))
+       GROUP BY ${by}`,
+      JSON.stringify(sources),
+      JSON.stringify(owners),
+    );
+    return new Map(rows.map((row) => [numberOf(row.id), numberOf(row.n)]));
   }
 }
+
+const NOTHING: LeftOut = { sources: [], owners: [] };
 
 const CODING =
   'SELECT ctid, cid, fid, CAST(seltext AS BLOB) AS seltext, pos0, pos1, owner, date, memo, avid, important FROM code_text';

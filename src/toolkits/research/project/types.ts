@@ -6,6 +6,7 @@
  * Reads are synchronous and see the last committed state. Changes happen only inside `ProjectStore.write`:
  * one transaction, all or nothing, recorded so that it can be undone.
  */
+import type { LeftOut } from './left-out.ts';
 
 export type SourceType = 'text' | 'pdf' | 'audio' | 'video' | 'image' | 'unknown';
 
@@ -203,9 +204,9 @@ export interface ProjectReader {
   codes(): readonly Code[];
   code(id: number): Code | undefined;
   /** Text, image and recording codings per code. */
-  codingCounts(): ReadonlyMap<number, number>;
+  codingCounts(leaveOut?: LeftOut): ReadonlyMap<number, number>;
   /** The same per source. */
-  sourceCodingCounts(): ReadonlyMap<number, number>;
+  sourceCodingCounts(leaveOut?: LeftOut): ReadonlyMap<number, number>;
 
   /** Ordered by source, start, end, id. */
   codings(filter?: CodingFilter): readonly Coding[];

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../contract/json.ts';
 import type { Approval } from '../../../contract/ports.ts';
 import { type Principal, principalName } from '../../../contract/principal.ts';
 import type { Session } from '../lib/session.ts';
+import type { Lens } from '../privacy/lens.ts';
 import type { ResearchServices } from '../services.ts';
 import { recall, suggestionKey } from './memory.ts';
 
@@ -67,7 +68,8 @@ export async function createProposer(
 }
 
 /** For the reply: says that the same waits already, or that the researcher turned it down before and why. */
-export function filedNote({ alreadyPending, rejectedBefore }: Filed) {
+export function filedNote({ alreadyPending, rejectedBefore }: Filed, lens: Lens) {
+  const told = (text: string | undefined) => (text === undefined ? null : lens.mask(text));
   return {
     ...(alreadyPending ? { already_pending: true } : {}),
     ...(rejectedBefore
@@ -75,8 +77,8 @@ export function filedNote({ alreadyPending, rejectedBefore }: Filed) {
           previously_rejected: {
             suggestion_id: rejectedBefore.uuid,
             at: rejectedBefore.decidedAt?.toISOString() ?? null,
-            reason: rejectedBefore.decisionReason ?? null,
-            feedback: rejectedBefore.feedback ?? null,
+            reason: told(rejectedBefore.decisionReason),
+            feedback: told(rejectedBefore.feedback),
           },
         }
       : {}),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { id } from '../lib/ids.ts';
+import { publicMemo } from '../lib/memo.ts';
 import { memoToStore } from '../lib/memo-of-agent.ts';
 import { addedIds, reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
@@ -31,7 +32,8 @@ export const createCode = defineResearchTool({
     category_id: z.int().nullable(),
   }),
 
-  describeApproval: ({ name, memo }) => `Create the code "${name}"${memo ? ` (${memo.slice(0, 200)})` : ''}?`,
+  describeApproval: ({ name, memo = '' }) =>
+    `Create the code "${name}"${publicMemo(memo) ? ` (${publicMemo(memo).slice(0, 200)})` : ''}?`,
 
   rollback: undoOfCall,
 
@@ -41,7 +43,7 @@ export const createCode = defineResearchTool({
     return session.project.store.write(by, (project) => {
       // QualCoder tells names apart by case; nobody wants two codes that differ in nothing else.
       const same = project.codes().find((code) => code.name.toLowerCase() === name.trim().toLowerCase());
-      if (same) throw nameTaken('code', same.name, same.id);
+      if (same) throw nameTaken('code', session.lens.mask(same.name), same.id);
       const kept = memoToStore(context.principal, memo ?? '');
       const code = project.addCode({ name, color, memo: kept, categoryId: category_id ?? null });
       const made = project.code(code);

@@ -62,7 +62,7 @@ export const listSources = defineResearchTool({
         file_size: source.bytes,
         origin: null,
         code_count: counts.get(source.id) ?? 0,
-        owner: source.owner,
+        owner: lens.mask(source.owner),
         created_at: source.date,
       })),
       ...(lens.withheld ? { withheld_source_count: lens.withheld } : {}),

@@ -64,7 +64,7 @@ export const suggestCodeApplication = defineResearchTool({
       rationale,
       confidence,
       ...(include_text ? { text_excerpt: session.lens.passage(source_id, start_pos, end_pos).content } : {}),
-      ...filedNote(filed),
+      ...filedNote(filed, session.lens),
     };
   },
 });

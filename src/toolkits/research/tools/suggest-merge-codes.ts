@@ -55,7 +55,7 @@ export const suggestMergeCodes = defineResearchTool({
       merge_source_id: source_code_id,
       merge_target_id: target_code_id,
       rationale,
-      ...filedNote(filed),
+      ...filedNote(filed, session.lens),
     };
   },
 });

@@ -56,7 +56,7 @@ export const suggestNewCode = defineResearchTool({
       color,
       rationale,
       confidence,
-      ...filedNote(filed),
+      ...filedNote(filed, session.lens),
     };
   },
 });

@@ -66,7 +66,7 @@ export const suggestSourceMetadata = defineResearchTool({
       status: 'pending_approval',
       requires_approval: true,
       suggestion_id: filed.approval.uuid,
-      ...filedNote(filed),
+      ...filedNote(filed, session.lens),
     };
   },
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { id } from '../lib/ids.ts';
+import { publicMemo } from '../lib/memo.ts';
 import { memoToStore } from '../lib/memo-of-agent.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession } from '../lib/session.ts';
@@ -37,7 +38,7 @@ export const updateCode = defineResearchTool({
 
   describeApproval: ({ code_id, ...patch }) =>
     `Change code ${code_id}: ${Object.entries(patch)
-      .map(([field, value]) => `${field} to "${String(value).slice(0, 200)}"`)
+      .map(([field, value]) => `${field} to "${publicMemo(String(value)).slice(0, 200)}"`)
       .join(', ')}?`,
 
   rollback: undoOfCall,
@@ -55,7 +56,7 @@ export const updateCode = defineResearchTool({
       const same = project
         .codes()
         .find((other) => other.id !== code_id && other.name.toLowerCase() === folded);
-      if (same) throw nameTaken('code', same.name, same.id);
+      if (same) throw nameTaken('code', session.lens.mask(same.name), same.id);
       project.updateCode(code_id, {
         name,
         color,
