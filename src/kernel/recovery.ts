@@ -2,9 +2,11 @@ import { hostname } from 'node:os';
 import type { Selectable, Transaction } from 'kysely';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Settlement } from '../contract/outcome.ts';
+import type { Approval } from '../contract/ports.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
 import { uuidFloor } from '../lib/uuid.ts';
 import type { ApprovalExecutor } from './approvals/decide.ts';
+import { returnedEntry } from './approvals/finish.ts';
 import { toApproval } from './approvals/rows.ts';
 import { prepareEntry } from './audit/entry.ts';
 import { appendEntries } from './audit/log.ts';
@@ -151,7 +153,7 @@ export async function settleCall(
       .executeTakeFirst();
     if (!row) return false;
     await setApproval(trx, callId, 'indeterminate', happened ? 'done' : 'failed', JSON.stringify(outcome));
-    if (!happened) await returnPermit(trx, callId);
+    const permits = happened ? [] : await returnPermit(trx, callId);
     const key = trx
       .updateTable('idempotency')
       .where('call_id', '=', callId)
@@ -170,7 +172,8 @@ export async function settleCall(
       status: happened ? 'ok' : 'failed',
       principal: principalName(by),
     });
-    await appendEntries(trx, database.engine, [entry]);
+    const returned = permits.map((permit) => returnedEntry(permit, callId, at));
+    await appendEntries(trx, database.engine, [entry, ...returned]);
     return true;
   });
 }
@@ -215,14 +218,16 @@ async function setApproval(
 }
 
 /** A permit is for one exact call; when that proved not to have happened, it is still to be had. */
-async function returnPermit(trx: Transaction<Tables>, callId: string): Promise<void> {
-  await trx
+async function returnPermit(trx: Transaction<Tables>, callId: string): Promise<Approval[]> {
+  const rows = await trx
     .updateTable('approvals')
     .set((eb) => ({ state: 'approved', call_id: null, version: eb('version', '+', 1) }))
     .where('call_id', '=', callId)
     .where('kind', '=', 'permit')
     .where('state', '=', 'failed')
+    .returningAll()
     .execute();
+  return rows.map(toApproval);
 }
 
 /** A process that exists is believed for a good while, even when it stopped renewing: it may only be held up. */

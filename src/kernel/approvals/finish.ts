@@ -1,20 +1,26 @@
 import type { Transaction } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
-import type { ApprovalKind, ApprovalState } from '../../contract/ports.ts';
+import type { Approval, ApprovalKind, ApprovalState } from '../../contract/ports.ts';
+import { principalName } from '../../contract/principal.ts';
+import { type PreparedEntry, prepareEntry } from '../audit/entry.ts';
 import type { CallState } from '../call.ts';
 import { publishEvent } from '../events.ts';
 import type { Tables } from '../tables.ts';
 
-/** Writes on the approval what its execution gave, in the same transaction as the outcome's evidence. */
+/**
+ * Writes on the approval what its execution gave, in the same transaction as the outcome's evidence. Gives the entries
+ * that belong after that evidence: one that can be used again must not look used twice.
+ */
 export async function finishApproval(
   trx: Transaction<Tables>,
   call: CallState,
   outcome: Outcome,
   data: JsonObject,
-): Promise<void> {
+  at: string,
+): Promise<PreparedEntry[]> {
   const { grant } = call;
-  if (!grant || grant === call.request.parent?.grant) return;
+  if (!grant || grant === call.request.parent?.grant) return [];
   const state = stateAfter(outcome, grant.kind);
   await trx
     .updateTable('approvals')
@@ -30,7 +36,33 @@ export async function finishApproval(
     .where('call_id', '=', call.id)
     .execute();
   await publishEvent(trx, 'approvals', { id: grant.id, state }, call.startedAt);
+  return state === 'pending' || state === 'approved' ? [returnedEntry(grant, call.id, at)] : [];
 }
+
+/** The approval is to be had again, because the call that used it did nothing. */
+export const returnedEntry = (
+  { uuid, kind, tool, toolkit, effect, digest, runId, requester }: Approval,
+  call: string,
+  at: string,
+): PreparedEntry =>
+  prepareEntry({
+    kind: 'approval',
+    at,
+    run: runId,
+    tool,
+    toolkit,
+    effect,
+    principal: 'system:kernel',
+    digest,
+    status: 'returned',
+    approval: {
+      uuid,
+      digest,
+      requester: principalName(requester),
+      permit: kind === 'permit' || undefined,
+    },
+    extra: { call },
+  });
 
 /**
  * What certainly did not happen and may be tried again must not use up a person's decision: a call waits again, and a

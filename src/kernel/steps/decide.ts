@@ -6,6 +6,7 @@ import { principalName } from '../../contract/principal.ts';
 import { consumeGrant } from '../admission/grant.ts';
 import { finishApproval } from '../approvals/finish.ts';
 import { describeDecisionTargets } from '../approvals/question.ts';
+import { appendEntries } from '../audit/log.ts';
 import type { CallState, Next, Step } from '../call.ts';
 import { createContext } from '../context.ts';
 import { outcomeData } from '../evidence.ts';
@@ -118,7 +119,11 @@ async function readUnderGrant(call: CallState, next: Next, { database, now }: Po
     throw error;
   }
   const outcome = await next();
-  await database.write((trx) => finishApproval(trx, call, outcome, outcomeData(outcome)));
+  await database.write(async (trx) => {
+    const at = now().toISOString();
+    const returned = await finishApproval(trx, call, outcome, outcomeData(outcome), at);
+    await appendEntries(trx, database.engine, returned);
+  });
   return outcome;
 }
 

@@ -94,10 +94,10 @@ async function recordChange(
       await trx.insertInto('call_artifacts').values(artifactLinks(call)).execute();
     }
     if (call.replayKey) await settleKey(trx, call, outcome, data);
-    if (call.grant) await finishApproval(trx, call, outcome, data);
+    const returned = call.grant ? await finishApproval(trx, call, outcome, data, at) : [];
     if (outcome.status === 'failed' && outcome.fault.effect === 'none')
       await refundLimits(trx, call.limits, call.startedAt);
-    await appendEntries(trx, database.engine, [entry]);
+    await appendEntries(trx, database.engine, [entry, ...returned]);
   });
   call.evidenceHash = entry.hash;
 }

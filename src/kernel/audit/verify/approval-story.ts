@@ -15,6 +15,8 @@ export class ApprovalStory {
   readonly #live = new Map<string, LiveApproval>();
   /** Grows with people's decisions, not with the log. */
   readonly #closed = new Set<string>();
+  /** Approvals whose call has begun, until it is known how it ended. */
+  readonly #used = new Map<string, { readonly live: LiveApproval; failed: boolean }>();
 
   constructor(problems: Problems) {
     this.#problems = problems;
@@ -25,6 +27,10 @@ export class ApprovalStory {
     if (!approval) return;
     const { uuid, digest } = approval;
     const state = entry.status ?? entry.decision;
+    if (state === 'returned') {
+      this.#returned(seq, entry, uuid);
+      return;
+    }
     const known = this.#live.get(uuid);
     if (this.#closed.has(uuid) && isDecision(state)) {
       this.#wrong(seq, `decides about approval ${uuid}, which was already closed`);
@@ -77,6 +83,29 @@ export class ApprovalStory {
       this.#wrong(seq, `begins call ${call}, which ${principal} approved for itself`);
     }
     this.#close(uuid);
+    this.#used.set(uuid, { live, failed: false });
+  }
+
+  /** How the call that used it ended. */
+  ended(uuid: string, failed: boolean): void {
+    const used = this.#used.get(uuid);
+    if (used && failed) used.failed = true;
+    else this.#used.delete(uuid);
+  }
+
+  /** Only what did nothing gives its approval back: a permit to whoever holds it, any other to the person. */
+  #returned(seq: number, { effect }: Entry, uuid: string): void {
+    const used = this.#used.get(uuid);
+    const read = effect === 'read' ? this.#live.get(uuid) : undefined;
+    if (!used?.failed && !read?.approved) {
+      this.#wrong(seq, `gives approval ${uuid} back, though no call under it failed`);
+      return;
+    }
+    const live = used?.live ?? read;
+    if (!live) return;
+    this.#closed.delete(uuid);
+    this.#used.delete(uuid);
+    this.#live.set(uuid, live.permit ? live : { ...live, approved: false, approver: undefined });
   }
 
   #close(uuid: string): void {

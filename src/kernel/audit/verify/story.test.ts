@@ -74,6 +74,39 @@ describe('the story the entries tell', () => {
     expect(tell(intent, unknown, { ...change, kind: 'settled', status: 'ok' }).messages).toEqual([]);
   });
 
+  it('is accepted when an approval comes back because the call under it failed', () => {
+    const failed: Told = { ...outcome, status: 'failed' };
+    const back: Told = { ...asked, status: 'returned' };
+    expect(tell(asked, granted, approved, failed, back, granted, approved, outcome).messages).toEqual([]);
+    const lost: Told = { ...outcome, status: 'indeterminate' };
+    const settled: Told = { ...change, kind: 'settled', status: 'failed' };
+    const permit = { ...approval, permit: true };
+    const ask: Told = { ...asked, approval: { uuid: 'u', digest: 'd1', permit: true } };
+    const use: Told = { ...approved, approval: permit };
+    expect(
+      tell(
+        ask,
+        { ...granted, approval: permit },
+        use,
+        lost,
+        settled,
+        { ...ask, status: 'returned' },
+        use,
+        outcome,
+      ).messages,
+    ).toEqual([]);
+    const read: Told = { ...asked, effect: 'read', status: 'returned' };
+    expect(tell(asked, granted, read, granted).messages).toEqual([]);
+  });
+
+  it('is accepted when a part of an approved call fails and the whole comes back', () => {
+    const part: Told = { ...approved, call: 'part', parent: 'c', digest: 'd9' };
+    const done: Told = { ...outcome, call: 'part', parent: 'c', digest: 'd9' };
+    const failed: Told = { ...outcome, status: 'failed' };
+    const back: Told = { ...asked, status: 'returned' };
+    expect(tell(asked, granted, approved, part, done, failed, back, granted).messages).toEqual([]);
+  });
+
   it('is accepted when a replay answers without an intent', () => {
     expect(tell({ ...change, kind: 'call', status: 'ok', replayOf: 'b' }).messages).toEqual([]);
   });
@@ -84,6 +117,23 @@ describe('the story the entries tell', () => {
   });
 
   it.each<[string, Told[], RegExp]>([
+    [
+      'an approval comes back after its call succeeded',
+      [asked, granted, approved, outcome, { ...asked, status: 'returned' }],
+      /Entry 4 gives approval u back, though no call under it failed/,
+    ],
+    [
+      'a call that came back runs again and nobody approved it again',
+      [
+        asked,
+        granted,
+        approved,
+        { ...outcome, status: 'failed' },
+        { ...asked, status: 'returned' },
+        approved,
+      ],
+      /Entry 5 begins call c under approval u, which nobody had approved/,
+    ],
     ['an outcome has no intent', [outcome], /Entry 0 is an outcome of call c, which has no open intent/],
     [
       'a call ends twice',

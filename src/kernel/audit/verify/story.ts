@@ -7,6 +7,8 @@ interface OpenIntent {
   readonly digest: string | undefined;
   readonly tool: string | undefined;
   readonly approval: string | undefined;
+  /** False for a part that runs under the approval of the whole. */
+  readonly usesApproval: boolean;
 }
 
 /**
@@ -17,7 +19,8 @@ export class StoryCheck {
   readonly #problems: Problems;
   readonly #approvals: ApprovalStory;
   readonly #open = new Map<string, OpenIntent>();
-  readonly #unsettled = new Set<string>();
+  /** Calls of unknown outcome, with the approval they used. */
+  readonly #unsettled = new Map<string, string | undefined>();
   #calls = 0;
 
   constructor(problems: Problems) {
@@ -76,14 +79,21 @@ export class StoryCheck {
     if (decision === 'deny' || decision === 'dry_run') {
       this.#wrong(seq, `begins call ${call} although policy said ${decision}`);
     }
+    const parent = entry.parent === undefined ? undefined : this.#open.get(entry.parent);
+    // What a person approved may be done in steps: the parts run under the approval of the whole.
+    const usesApproval = approval !== undefined && parent?.approval !== approval.uuid;
     if (approval) {
-      const parent = entry.parent === undefined ? undefined : this.#open.get(entry.parent);
-      // What a person approved may be done in steps: the parts run under the approval of the whole.
-      if (parent?.approval !== approval.uuid) this.#approvals.used(seq, entry);
+      if (usesApproval) this.#approvals.used(seq, entry);
     } else if (decision === 'ask' && entry.parent === undefined) {
       this.#wrong(seq, `begins call ${call} without the approval that policy asked for`);
     }
-    this.#open.set(call, { seq, digest: entry.digest, tool: entry.tool, approval: approval?.uuid });
+    this.#open.set(call, {
+      seq,
+      digest: entry.digest,
+      tool: entry.tool,
+      approval: approval?.uuid,
+      usesApproval,
+    });
   }
 
   #outcome(seq: number, { call = '', digest, tool, status }: Entry): void {
@@ -96,7 +106,9 @@ export class StoryCheck {
       this.#wrong(seq, `ends call ${call} as another call than entry ${intent.seq} began`);
     }
     this.#open.delete(call);
-    if (status === 'indeterminate') this.#unsettled.add(call);
+    const approval = intent.usesApproval ? intent.approval : undefined;
+    if (status === 'indeterminate') this.#unsettled.set(call, approval);
+    else this.#ended(approval, status);
   }
 
   /** Finished without an intent: harmless unless it claims to have changed something. */
@@ -112,9 +124,16 @@ export class StoryCheck {
     if (this.#open.delete(call)) this.#wrong(seq, `is a ${kind} of call ${call}, which had already begun`);
   }
 
-  #settled(seq: number, { call = '' }: Entry): void {
+  #settled(seq: number, { call = '', status }: Entry): void {
+    const open = this.#open.get(call);
+    const approval = open?.usesApproval ? open.approval : this.#unsettled.get(call);
     const known = this.#open.delete(call) || this.#unsettled.has(call);
     if (!known) this.#wrong(seq, `settles call ${call}, which was not unsettled`);
+    this.#ended(approval, status);
+  }
+
+  #ended(approval: string | undefined, status: string | undefined): void {
+    if (approval !== undefined) this.#approvals.ended(approval, status === 'failed');
   }
 
   #wrong(seq: number, what: string): void {
