@@ -26,6 +26,16 @@ describe('pseudonyms', () => {
     expect(names.unmask('what participant 2 said')).toBe('what Ada Berg said');
   });
 
+  it('may hold any character, in the name and in the pseudonym', () => {
+    const signs = [...'-_.,:;+*?^$|\\/()[]{}<>=!&#@%~\'"`’ 0😀'];
+    for (const sign of signs) {
+      const [original, pseudonym] = [`Anna${sign}Lena`, `P${sign}One`];
+      const people = new Pseudonymiser([{ original, pseudonym }]);
+      expect(people.mask(`I met ${original} today`)).toBe(`I met ${pseudonym} today`);
+      expect(people.unmask(`I met ${pseudonym} today`)).toBe(`I met ${original} today`);
+    }
+  });
+
   it('never show half a name when a range cuts it', () => {
     const text = indexText('I am Ada Berg.');
     expect(maskRange(text, names.spans(text), 7, 10).content).toBe('Participant 2');

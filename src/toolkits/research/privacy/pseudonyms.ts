@@ -112,7 +112,7 @@ function matcherFor(pairs: readonly (readonly [from: string, to: string])[]): Ma
   const parts = forms
     .sort((a, b) => b.length - a.length)
     .map((form) => {
-      const escaped = form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&').replace(/\s+/g, '\\s+');
+      const escaped = form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, '\\s+');
       return UNSPACED.test(form) ? escaped : `(?<!${LETTER})${escaped}(?!${LETTER})`;
     });
   return { pattern: new RegExp(parts.join('|'), 'giu'), targets };
