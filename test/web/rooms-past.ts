@@ -17,7 +17,7 @@ const ago = (days: number, minutes = 0): string =>
   new Date(NOON - days * DAY_MS + minutes * 60_000).toISOString();
 
 /** Opens the store of a server that is stopped. */
-export function openStore(home: string): Database.Database {
+function openStore(home: string): Database.Database {
   const file = readdirSync(home).find((name) => /\.(db|sqlite)$/.test(name));
   if (!file) throw new Error(`There is no database in ${home}.`);
   return new Database(join(home, file));

@@ -237,9 +237,12 @@ describe('the research room', { timeout: 30_000 }, () => {
     await page.getByText('Taken back.').last().waitFor();
     expect(codings(4)).toContainEqual(coped);
     // And with the pointer, from the margin.
-    await page.locator('.reader-note', { hasText: 'Coping' }).first().click();
+    const notes = page.locator('.reader-note', { hasText: 'Coping' });
+    await notes.nth(1).waitFor();
+    await notes.first().click();
+    await inspected.getByText(coped.text).waitFor();
     await inspected.getByRole('button', { name: 'Remove coding' }).click();
-    await expect.poll(() => codings(4)).not.toContainEqual(coped);
+    await expect.poll(() => codings(4), { timeout: 10_000 }).not.toContainEqual(coped);
     expect(await lastCall(page, 'remove_coding')).toMatchObject({
       principal: expect.stringMatching(/^person:/),
       status: 'ok',

@@ -3,6 +3,7 @@ import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
 import { Foreign } from '../../components/foreign.tsx';
 import { useAct, useView } from '../room-data.ts';
+import { counted } from './counted.ts';
 import type { Code, Coding } from './types.ts';
 
 interface Props {
@@ -72,11 +73,11 @@ export function CodeDetail({ code, onShow, onChanged }: Props) {
             Save
           </Button>
           <Button tone="danger" onClick={() => void remove()}>
-            {code.segment_count > 0 ? `Delete with ${code.segment_count} codings` : 'Delete'}
+            {code.segment_count > 0 ? `Delete with ${counted(code.segment_count, 'coding')}` : 'Delete'}
           </Button>
         </div>
       </form>
-      <h3>{used.data?.total ?? code.segment_count} coded passages</h3>
+      <h3>{counted(used.data?.total ?? code.segment_count, 'coded passage')}</h3>
       <ul className="plain-list stack">
         {used.data?.segments.map((each) => (
           <li key={each.id} className="coded">

@@ -8,6 +8,7 @@ import { usePlace, useServerEvent } from '../../lib/events.ts';
 import { useAct, useView } from '../room-data.ts';
 import { useRoomPath } from '../room-path.ts';
 import { Codes } from './codes.tsx';
+import { counted } from './counted.ts';
 import { History } from './history.tsx';
 import { Numbers } from './numbers.tsx';
 import { Read } from './read.tsx';
@@ -61,7 +62,8 @@ export default function ResearchPage() {
             <Foreign text={data.project_name} />
           </strong>
           <span className="muted small">
-            {data.source_count} sources · {data.code_count} codes · {data.coding_count} codings
+            {counted(data.source_count, 'source')} · {counted(data.code_count, 'code')} ·{' '}
+            {counted(data.coding_count, 'coding')}
           </span>
           <Badge title="Changes are recorded under this coder's name">coder {data.coder}</Badge>
           <Button small tone="quiet" onClick={() => void close()}>

@@ -10,6 +10,7 @@ import { useKeys } from '../../lib/keys.ts';
 import { useAct, useDecide, useView, type Verdict } from '../room-data.ts';
 import { AddSource } from './add-source.tsx';
 import { CodePicker } from './code-picker.tsx';
+import { counted } from './counted.ts';
 import { Find } from './find.tsx';
 import { Inspector } from './inspector.tsx';
 import { Reader } from './reader.tsx';
@@ -214,7 +215,7 @@ export function Read({ parts, go }: Props) {
             <p className="muted small" role="status">
               {shown ? `Showing ${shown.start}–${shown.end}. ` : ''}
               {text.complete || !source.has_text
-                ? `${text.total.toLocaleString('en')} characters, ${marks.segments.length} codings`
+                ? `${counted(text.total, 'character')}, ${counted(marks.segments.length, 'coding')}`
                 : 'Loading the rest…'}
             </p>
           </>

@@ -1,5 +1,6 @@
 import { Badge } from '../../components/badge.tsx';
 import { Foreign } from '../../components/foreign.tsx';
+import { counted } from './counted.ts';
 import type { Source } from './types.ts';
 
 interface Props {
@@ -22,7 +23,7 @@ export function SourceList({ sources, current, onOpen }: Props) {
             >
               <Foreign text={source.name} />
               <span className="muted small">
-                {source.has_text ? `${source.code_count} codings` : source.type}
+                {source.has_text ? counted(source.code_count, 'coding') : source.type}
               </span>
               {source.off_limits && <Badge title="Agents cannot read this source">off limits</Badge>}
             </button>

@@ -54,7 +54,7 @@ export function Targets() {
                   </span>
                 ),
               },
-              { key: 'seen', label: 'Posts seen', numeric: true, cell: ({ posts_seen }) => posts_seen },
+              { key: 'seen', label: 'Seen', numeric: true, cell: ({ posts_seen }) => posts_seen },
               { key: 'sent', label: 'Replies', numeric: true, cell: ({ replies_sent }) => replies_sent },
               { key: 'reply', label: 'Last reply', cell: ({ last_reply_at }) => ago(last_reply_at) },
               {

@@ -1,0 +1,3 @@
+/** "1 coding", "2 codings". */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
