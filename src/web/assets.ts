@@ -13,29 +13,17 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** Nothing inline, nothing from elsewhere, no framing: text from outside stays text even if a page had a fault. */
-const CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-
-const HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy': CSP,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-};
-
 /** The built pages. Every path that is not a file is the application itself, which has its own routes. */
 export function serveAssets(app: Hono, folder: string | undefined): void {
   app.get('*', (context) => {
     if (!folder || !existsSync(join(folder, 'index.html'))) {
-      return context.text('This build has no web app. Run `npm run build`.', 404, HEADERS);
+      return context.text('This build has no web app. Run `npm run build`.', 404);
     }
     const wanted = normalize(join(folder, decodeURIComponent(new URL(context.req.url).pathname)));
     const inside = wanted.startsWith(folder + sep) && existsSync(wanted) && statSync(wanted).isFile();
     const file = inside ? wanted : join(folder, 'index.html');
     const hashed = inside && /-[\w-]{8,}\.\w+$/.test(file);
     const headers = {
-      ...HEADERS,
       'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
       'cache-control': hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     };

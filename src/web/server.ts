@@ -9,6 +9,7 @@ import { addInboxRoutes } from './api/inbox.ts';
 import { addInsightRoutes } from './api/insights.ts';
 import { addRoomRoutes } from './api/rooms.ts';
 import { serveAssets } from './assets.ts';
+import { setSafeHeaders } from './headers.ts';
 import type { WebPorts } from './ports.ts';
 import { handleSignIn, handleSignOut, requirePerson, type WebEnv } from './sign-in.ts';
 
@@ -70,6 +71,7 @@ export function createWebApp(ports: WebPorts): Hono {
   addEventRoutes(api, ports);
 
   const app = new Hono();
+  app.use(setSafeHeaders);
   app.get('/sign-in', (context) => handleSignIn(context, ports.database, ports.now()));
   app.route('/api', api);
   serveAssets(app, ports.assets);

@@ -51,7 +51,7 @@ describe('the inbox', () => {
     const agent = await server.agent('desk');
     await page.goto(server.url);
     await page.getByRole('heading', { name: 'Getting started' }).waitFor();
-    await page.getByRole('link', { name: 'Inbox' }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'Inbox' }).click();
     await page.getByText('live', { exact: true }).waitFor();
     const answer = await agent.callTool({ name: 'x_post_tweet', arguments: { text: 'Proposed over MCP' } });
     const { data } = answer.structuredContent as unknown as Routed & { data: { approval_uuid?: string } };
@@ -128,6 +128,37 @@ describe('the inbox', () => {
       const alert = other.page.getByRole('alert');
       await alert.waitFor();
       expect(await alert.textContent()).toMatch(/already/i);
+    } finally {
+      await other.context.close();
+    }
+  });
+
+  it('does one thing when two people decide in the same moment', async () => {
+    const first = await propose('Only once, please');
+    const second = await propose('Yes or no, not both');
+    const other = await server.signIn(browser);
+    try {
+      await Promise.all([openItem(first), openItem(first, other.page)]);
+      await Promise.all([page.keyboard.press('a'), other.page.keyboard.press('a')]);
+      await Promise.all(
+        [page, other.page].map((at) => item(first, at).getByText('Done.', { exact: true }).waitFor()),
+      );
+      const found = await server.call('x_search_tweets', { query: 'Only once, please' });
+      expect(JSON.stringify(found).split('"text":"Only once, please"')).toHaveLength(2);
+
+      await Promise.all([openItem(second), openItem(second, other.page)]);
+      await other.page.keyboard.press('r');
+      await other.page.getByRole('textbox', { name: 'Reason' }).waitFor();
+      await Promise.all([page.keyboard.press('a'), other.page.keyboard.press('Enter')]);
+      await item(second)
+        .getByText(/^(Done|Rejected)\.$/)
+        .waitFor();
+      const posted = await server.call('x_search_tweets', { query: 'Yes or no, not both' });
+      const { state } = JSON.parse(await server.cli('--json', 'approvals', 'show', String(second))) as {
+        state: string;
+      };
+      expect(['done', 'rejected']).toContain(state);
+      expect(JSON.stringify(posted).includes('"text":"Yes or no')).toBe(state === 'done');
     } finally {
       await other.context.close();
     }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
@@ -50,20 +51,113 @@ describe('signing in', () => {
     const first = await fetch(link, { redirect: 'manual' });
     expect(first.status).toBe(303);
     expect(first.headers.get('set-cookie')).toMatch(/HttpOnly.*SameSite=Strict/i);
+    expect(first.headers.get('location')).toBe('/');
     const second = await fetch(link, { redirect: 'manual' });
     expect(second.status).toBe(403);
     expect(second.headers.get('set-cookie')).toBeNull();
   });
 
-  it('refuses a change that lacks the token of the page, and every call of a stranger', async () => {
-    const cookies = await page.context().cookies();
-    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
-    const bare = await fetch(`${server.url}/api/pause`, { method: 'POST', headers: { cookie } });
-    expect(bare.status).toBe(403);
-    expect((await fetch(`${server.url}/api/inbox`)).status).toBe(401);
-    expect((await fetch(`${server.url}/api/inbox`, { headers: { cookie } })).status).toBe(200);
+  it('takes no change without the token of this very session, from no other origin and under no other name', async () => {
+    const cookie = await cookieOf(page);
+    const other = await server.signIn(browser);
+    const [mine, theirs] = await Promise.all([csrfOf(cookie), csrfOf(await cookieOf(other.page))]);
+    const pause = (headers: Record<string, string>) =>
+      send('POST', '/api/pause', { cookie, ...headers }).then(({ status }) => status);
+    expect(await pause({})).toBe(403);
+    expect(await pause({ 'x-csrf-token': theirs })).toBe(403);
+    expect(await pause({ 'x-csrf-token': `${mine}x` })).toBe(403);
+    expect(await pause({ 'x-csrf-token': mine, origin: 'https://evil.example' })).toBe(403);
+    expect(await pause({ 'x-csrf-token': mine, host: 'evil.example' })).toBe(403);
+    for (const [method, path] of [
+      ['PUT', '/api/policy'],
+      ['DELETE', '/api/agents/x'],
+      ['POST', '/api/inbox/1/approve'],
+      ['POST', '/api/tools/x_post_tweet'],
+    ] as const)
+      expect((await send(method, path, { cookie })).status, path).toBe(403);
+    const { paused } = (await (await send('GET', '/api/session', { cookie })).json()) as { paused: boolean };
+    expect(paused).toBe(false);
+    await other.context.close();
+  });
+
+  it('knows neither strangers nor agents, and forgets who signed out', async () => {
+    expect((await send('GET', '/api/inbox')).status).toBe(401);
+    expect((await send('GET', '/api/events')).status).toBe(401);
+    const added = JSON.parse(await server.cli('--json', 'agents', 'add', 'climber')) as { token: string };
+    const authorization = `Bearer ${added.token}`;
+    expect((await send('POST', '/tools/get_mode', { authorization }, '{"arguments":{}}')).status).toBe(200);
+    expect((await send('GET', '/api/inbox', { authorization })).status).toBe(401);
+    expect((await send('POST', '/api/inbox/1/approve', { authorization })).status).toBe(401);
+
+    const leaving = await server.signIn(browser);
+    const cookie = await cookieOf(leaving.page);
+    expect((await send('GET', '/api/inbox', { cookie })).status).toBe(200);
+    await leaving.page.getByRole('button', { name: 'Sign out' }).click();
+    await leaving.page.getByText('countersign open').waitFor();
+    expect((await send('GET', '/api/inbox', { cookie })).status).toBe(401);
+    await leaving.context.close();
+  });
+
+  it('answers everything with a policy that allows nothing inline, nothing from elsewhere and no frame', async () => {
+    const cookie = await cookieOf(page);
+    const html = await (await send('GET', '/')).text();
+    expect(html).not.toMatch(/<style|style=|onload=|<script(?![^>]*src=)/);
+    const script = /src="([^"]+\.js)"/.exec(html)?.[1] ?? '';
+    for (const path of ['/', '/inbox/1', script, '/api/inbox', '/sign-in?token=none', '/api/nothing']) {
+      const { headers } = await send('GET', path, { cookie, accept: 'text/html' });
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy, path).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+      expect(policy, path).toContain("frame-ancestors 'none'");
+      expect(policy, path).not.toMatch(/unsafe|https?:|\*/);
+      expect(headers.get('x-content-type-options'), path).toBe('nosniff');
+      expect(headers.get('referrer-policy'), path).toBe('no-referrer');
+      if (path.startsWith('/api/')) expect(headers.get('cache-control'), path).toBe('no-store');
+    }
+    // The browser keeps to it: what a fault would put into the page does not run.
+    const { page: spare, context } = await server.signIn(browser);
+    await spare.evaluate(
+      'document.body.insertAdjacentHTML(\'beforeend\', \'<img src=x onerror="window.ran=1"><iframe srcdoc="<script>parent.ran=2<\\/script>"></iframe>\')',
+    );
+    await spare.evaluate(
+      "document.body.append(Object.assign(document.createElement('script'), { text: 'window.ran=3' }))",
+    );
+    expect(await spare.evaluate('window.ran')).toBeUndefined();
+    await context.close();
   });
 });
+
+/** A request as any program could make it. */
+async function send(
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: string,
+): Promise<Response> {
+  const { host, ...rest } = headers;
+  if (host === undefined)
+    return fetch(server.url + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...rest },
+      ...(method === 'GET' ? {} : { body: body ?? '{}' }),
+      redirect: 'manual',
+    });
+  // `fetch` does not let one choose the host.
+  return new Promise((done, fail) => {
+    const request = httpRequest(server.url + path, { method, headers }, (answer) => {
+      answer.resume();
+      done(new Response(null, { status: answer.statusCode ?? 500 }));
+    });
+    request.once('error', fail);
+    request.end('{}');
+  });
+}
+
+const cookieOf = async (at: Page): Promise<string> =>
+  (await at.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+
+async function csrfOf(cookie: string): Promise<string> {
+  return ((await (await send('GET', '/api/session', { cookie })).json()) as { csrf: string }).csrf;
+}
 
 describe('the first run', () => {
   it('leads from the guide to a first approval without any account', async () => {
@@ -193,14 +287,53 @@ describe('the pages as a whole', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  it('have enough contrast in the dark too', async () => {
+  it('have no serious finding in the dark either, with their dialogs open', async () => {
+    await server.call('x_post_tweet', { text: 'Looked at in the dark' });
     await page.emulateMedia({ colorScheme: 'dark' });
-    for (const path of ['/inbox/1', '/activity', '/agents', '/insights']) {
+    const look = async (name: string, path: string, ...steps: (() => Promise<unknown>)[]): Promise<void> => {
       await page.goto(server.url + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
+      for (const step of steps) await step();
       await page.waitForTimeout(200);
-      expect(await seriousFindings(page)).toEqual([]);
-    }
+      expect({ name, found: await seriousFindings(page) }).toEqual({ name, found: [] });
+    };
+    const press = (name: string) => () => page.getByRole('button', { name }).first().click();
+    const tab = (name: string) => () => page.getByRole('tab', { name }).click();
+    const waiting = () => page.getByRole('link', { name: /Looked at in the dark/ }).click();
+    const dialog = () => page.getByRole('dialog').waitFor();
+    await look('start', '/start');
+    await look('decided item', '/inbox/1');
+    await look('waiting item', '/', waiting);
+    await look('edit', '/', waiting, press('Edit'), dialog);
+    await look('reject', '/', waiting, press('Reject'), dialog);
+    await look(
+      'many',
+      '/',
+      () => page.getByRole('checkbox').first().check(),
+      press('Approve 1 selected'),
+      dialog,
+    );
+    await look('keys', '/', press('Keys'), dialog);
+    await look('decided', '/', press('Show decided'));
+    await look('activity', '/activity');
+    await look(
+      'call',
+      '/activity?tool=get_mode',
+      () => page.locator('.call-link').first().click(),
+      press('Verify'),
+      press('Show the proof'),
+    );
+    await look('agents', '/agents');
+    await look('new agent', '/agents', press('Create an agent'), dialog);
+    await look('matrix', '/agents', tab('What they may do'), () =>
+      page.locator('.matrix tbody tr').first().waitFor(),
+    );
+    await look('rules', '/agents', tab('Rules'));
+    await look('rule', '/agents', tab('Rules'), press('Add a rule'), () =>
+      page.getByText(/would have stopped/).waitFor(),
+    );
+    await look('standing', '/agents', tab('Mode, template, limits'));
+    await look('insights', '/insights');
     await page.emulateMedia({ colorScheme: null });
   });
 
