@@ -26,6 +26,11 @@ describe('the length of a post', () => {
     ['an address, which is no link', 'ada@example.com', 15],
     ['a mention and a hashtag', '@ada #boats', 11],
     ['a newline', 'a\nb', 3],
+    // From twitter-text's own conformance suite.
+    ['a sentence', 'This is a test.', 15],
+    ['links with and without protocol', 'Test https://test.com test https://test.com test.com test', 86],
+    ['140 double-byte characters', 'の'.repeat(140), 280],
+    ['140 cats outside the basic plane', '\u{1f431}'.repeat(140), 280],
   ])('counts %s', async (_what, text, expected) => {
     expect(await postLength(text)).toBe(expected);
   });
