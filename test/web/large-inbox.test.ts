@@ -10,11 +10,15 @@ const QUEUED = 10_000;
 let server: WebServer;
 let browser: Browser;
 
-/** Copies the one row a real call left, because ten thousand real calls would take minutes, and cuts one call off. */
-function multiply(home: string): void {
+function open(home: string): Database.Database {
   const file = readdirSync(home).find((name) => /\.(db|sqlite)$/.test(name));
   if (!file) throw new Error(`There is no database in ${home}: ${readdirSync(home).join(', ')}`);
-  const db = new Database(join(home, file));
+  return new Database(join(home, file));
+}
+
+/** Copies the one row a real call left, because ten thousand real calls would take minutes, and cuts one call off. */
+function multiply(home: string): void {
+  const db = open(home);
   const columns = (db.prepare('select name from pragma_table_info(?)').all('approvals') as { name: string }[])
     .map(({ name }) => name)
     .filter((name) => name !== 'id');
@@ -58,6 +62,44 @@ it('shows ten thousand waiting items by drawing and loading only what is on scre
   await page.locator('.inbox-scroll').evaluate((box) => box.scrollTo(0, box.scrollHeight));
   await page.getByRole('link', { name: 'The first of ten thousand' }).waitFor();
   expect(asked.filter((url) => url.includes('brief=1')).length).toBeLessThan(6);
+});
+
+it('needs three small answers until an item can be opened', async () => {
+  const { page } = await server.signIn(browser);
+  const answers: { path: string; bytes: number }[] = [];
+  page.on('response', async (response) => {
+    const path = new URL(response.url()).pathname;
+    if (path.startsWith('/api/') && path !== '/api/events')
+      answers.push({ path, bytes: (await response.body()).length });
+  });
+  await page.reload();
+  await page.getByRole('link', { name: `Copy number ${QUEUED - 1}` }).waitFor();
+  await expect
+    .poll(() => answers.map(({ path }) => path).sort())
+    .toEqual(['/api/inbox', '/api/inbox/count', '/api/session']);
+  expect(answers.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(12_000);
+});
+
+it('finds its page of the queue, what expired and what was cut off by indexes, without sorting the queue', () => {
+  const db = open(server.home);
+  const plan = (sql: string, ...values: (string | number)[]): string =>
+    (db.prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[])
+      .map(({ detail }) => detail)
+      .join('; ');
+  const danger = "case when effect = 'destroy' then 0 when risks <> '[]' then 1 else 2 end";
+  expect(
+    plan(`select * from approvals where state in (?) order by ${danger}, id desc limit 30`, 'pending'),
+  ).toBe('SEARCH approvals USING INDEX approvals_by_danger (state=?)');
+  expect(
+    plan('select id from approvals where state in (?, ?) and expires_at <= ?', 'pending', 'approved', 'z'),
+  ).toContain('INDEX approvals_by_expiry (state=? AND expires_at<?)');
+  expect(
+    plan(
+      "select * from calls where status in (?) and status in ('running', 'indeterminate')",
+      'indeterminate',
+    ),
+  ).toContain('INDEX calls_unsettled');
+  db.close();
 });
 
 it('asks on top of all what came of a call that was cut off, and takes the answer', async () => {
