@@ -1,5 +1,6 @@
 import { type CSSProperties, memo, type ReactNode } from 'react';
 import { Foreign } from '../../components/foreign.tsx';
+import { codeOf, UNSEEN } from '../../lib/unseen-text.ts';
 import { type Mark, piecesOf } from './marks.ts';
 import type { TextRow } from './text-rows.ts';
 import type { Annotation, Coding, CodingSuggestion } from './types.ts';
@@ -103,22 +104,18 @@ function Underlined({ text, marks }: { readonly text: string; readonly marks: re
 
 const colour = (value: string) => ({ '--code': value }) as CSSProperties;
 
-/** Characters that change how text looks without being seen. */
-const UNSEEN = /([\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0001}-\u{e007f}])/u;
-
-/** Such a character stays in the text, so that positions hold, but is shut in and shown by its code. */
+/** A character nobody sees stays in the text, so that positions hold, but is shut in and shown by its code. */
 function visible(text: string): ReactNode {
-  if (!UNSEEN.test(text)) return text;
-  let at = 0;
-  return text.split(UNSEEN).map((part) => {
-    const key = at;
-    at += part.length;
-    if (!UNSEEN.test(part)) return part;
-    const code = `U+${part.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
-    return (
-      <span key={key} className="unseen-mark" data-code={code}>
-        {part}
-      </span>
+  const parts: ReactNode[] = [];
+  let from = 0;
+  for (const { 0: found, index } of text.matchAll(UNSEEN)) {
+    if (index > from) parts.push(text.slice(from, index));
+    parts.push(
+      <span key={index} className="unseen-mark" data-code={codeOf(found)}>
+        {found}
+      </span>,
     );
-  });
+    from = index + found.length;
+  }
+  return from === 0 ? text : [...parts, text.slice(from)];
 }
