@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/contract/outcome.ts';
 import type { Principal } from '../../src/contract/principal.ts';
-import { verifyLog } from '../../src/kernel/audit/verify.ts';
 import type { CallState } from '../../src/kernel/call.ts';
 import { uuidv7 } from '../../src/lib/uuid.ts';
 import { openTestStore, type TestStore } from '../support/engines.ts';
@@ -167,29 +166,6 @@ describe('what would loosen governance', () => {
     const denied = await test.call('ledger_write', args, { principal: OTHER });
     expect(denied.outcome).toMatchObject({ status: 'refused', rule: 'not-other' });
     expect(await test.lines()).toEqual(['first']);
-  });
-
-  it('an approval that comes back after a passing fault can be given again, and the log stays a whole story', async () => {
-    const args = { text: 'x', fail: 'before' };
-    const id = routed((await test.call('ledger_write', args)).outcome);
-    for (const _round of [1, 2]) {
-      expect((await test.kernel.approvals.approve(id, PERSON)).outcome?.status).toBe('failed');
-      expect((await test.kernel.approvals.get(id))?.state).toBe('pending');
-    }
-    const permit = await test.kernel.approvals.propose({
-      tool: 'ledger_write',
-      args: { text: 'y', fail: 'before' },
-      requester: AGENT,
-      reason: 'please',
-      kind: 'permit',
-    });
-    await test.kernel.approvals.approve(permit.id, PERSON);
-    for (const _round of [1, 2]) {
-      expect((await test.call('ledger_write', { text: 'y', fail: 'before' })).outcome.status).toBe('failed');
-      expect((await test.kernel.approvals.get(permit.id))?.state).toBe('approved');
-    }
-    await test.kernel.flush();
-    expect((await verifyLog(store.database)).problems).toEqual([]);
   });
 
   it('what a dry run calls is a dry run too', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../test/support/engines.ts';
 import { AGENT, OTHER, openTestKernel, PERSON, type TestKernel } from '../../../test/support/kernel.ts';
 import type { Outcome } from '../../contract/outcome.ts';
+import { verifyLog } from '../audit/verify.ts';
 
 const ASK_WRITES = { require_approval_for: ['ledger_write'] };
 
@@ -33,6 +34,29 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
   const pass = (hours: number) => {
     clock = new Date(clock.getTime() + hours * 3_600_000);
   };
+
+  it('an approval that comes back after a passing fault can be given again, and the log stays a whole story', async () => {
+    const args = { text: 'x', fail: 'before' };
+    const id = routed((await test.call('ledger_write', args)).outcome);
+    for (const _round of [1, 2]) {
+      expect((await test.kernel.approvals.approve(id, PERSON)).outcome?.status).toBe('failed');
+      expect((await test.kernel.approvals.get(id))?.state).toBe('pending');
+    }
+    const permit = await test.kernel.approvals.propose({
+      tool: 'ledger_write',
+      args: { text: 'y', fail: 'before' },
+      requester: AGENT,
+      reason: 'please',
+      kind: 'permit',
+    });
+    await test.kernel.approvals.approve(permit.id, PERSON);
+    for (const _round of [1, 2]) {
+      expect((await test.call('ledger_write', { text: 'y', fail: 'before' })).outcome.status).toBe('failed');
+      expect((await test.kernel.approvals.get(permit.id))?.state).toBe('approved');
+    }
+    await test.kernel.flush();
+    expect((await verifyLog(store.database)).problems).toEqual([]);
+  });
 
   it('stores the whole call, runs nothing, and tells people', async () => {
     const { outcome } = await test.call('ledger_write', { text: 'hello' });
