@@ -17,7 +17,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   transports: ['contract', 'kernel', 'registry', 'render', 'lib'],
 };
 /** They sit on top and may import anything; nothing imports them. */
-const TOP = new Set(['cli', 'main.ts', 'app.ts', 'serving.ts', 'prompts.ts', 'web-ports.ts']);
+const TOP = new Set([
+  'cli',
+  'main.ts',
+  'app.ts',
+  'serving.ts',
+  'prompts.ts',
+  'agent-command.ts',
+  'web-ports.ts',
+]);
 
 const sources = (readdirSync('src', { recursive: true }) as string[])
   .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\.tsx?$/.test(path))
