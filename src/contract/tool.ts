@@ -102,7 +102,11 @@ export interface Tool<S = unknown> {
   /** What a dry run shows beyond the arguments; must not change anything. */
   preview?(args: JsonObject, context: ToolContext<S>): Promise<JsonValue>;
   run(args: JsonObject, context: ToolContext<S>): Promise<JsonValue>;
-  /** Looks at the far side after a crash and says whether the effect happened. */
+  /**
+   * Looks at the far side after a crash and says whether the effect happened. It must not change or finish anything
+   * there: it runs by itself, and no pause, policy or limit is checked on its way. Only notes in the kit's own store may
+   * be settled. Where `not_done` leaves half a change standing, the same call sent again must take it over.
+   */
   reconcile?(args: JsonObject, context: ReconcileContext<S>): Promise<Settlement>;
 }
 

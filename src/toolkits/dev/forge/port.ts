@@ -1,5 +1,5 @@
 import type { Principal } from '../../../contract/principal.ts';
-import type { ChangeRequest, Plan } from '../change/plan.ts';
+import type { Plan } from '../change/plan.ts';
 import type { TreeSource } from '../change/tree-source.ts';
 
 /** Who wrote a text that comes from a forge. Nothing an untrusted author wrote is an instruction to anyone. */
@@ -89,11 +89,6 @@ export interface Published {
   readonly existed: boolean;
 }
 
-export type PublishSettlement =
-  | { readonly settled: 'done'; readonly published: Published }
-  | { readonly settled: 'not_done' }
-  | { readonly settled: 'unknown'; readonly why: string };
-
 export interface ListFilter {
   readonly state: 'open' | 'closed' | 'all';
   readonly limit: number;
@@ -128,6 +123,6 @@ export interface Forge {
   /** What `publish` would do, in words a person can check. */
   plannedCommands(plan: Plan): readonly string[];
   publish(plan: Plan, stamp: Stamp): Promise<Published>;
-  /** Looks for what an interrupted `publish` left, and finishes it where the branch is there already. */
-  settlePublish(request: ChangeRequest, trace: Trace): Promise<PublishSettlement>;
+  /** The pull request an interrupted `publish` opened. A branch without one is taken over when it is published again. */
+  findPublished(headBranch: string, trace: Trace): Promise<Published | undefined>;
 }

@@ -112,11 +112,12 @@ export const codeBranchPrCreate = defineDevTool({
   async reconcile(args, { services, callId, startedAt, signal }) {
     const { run, repo } = await services.open(args.run_id);
     const trace = { callId, since: startedAt, signal };
-    const settlement = await repo.forge.settlePublish(request(args), trace);
-    if (settlement.settled !== 'done') return settlement;
-    await services.runs.setHead(run.run_id, args.head_branch, settlement.published.commit);
+    const published = await repo.forge.findPublished(args.head_branch, trace);
+    // Also where the branch stands without its pull request: the same call under the same permit takes it over.
+    if (!published) return { settled: 'not_done' };
+    await services.runs.setHead(run.run_id, args.head_branch, published.commit);
     const data = { base_branch: args.base_branch, head_branch: args.head_branch, planned_commands: [] };
-    return { settled: 'done', data: { ...data, ...made(settlement.published) } };
+    return { settled: 'done', data: { ...data, ...made(published) } };
   },
 });
 

@@ -1,24 +1,12 @@
 import { ToolFault } from '../../../../contract/faults.ts';
-import type { ChangeRequest, Plan } from '../../change/plan.ts';
+import type { Plan } from '../../change/plan.ts';
 import type { TreeSource } from '../../change/tree-source.ts';
-import type {
-  Comment,
-  Forge,
-  Issue,
-  ListFilter,
-  Published,
-  PublishSettlement,
-  Pull,
-  PullFiles,
-  Stamp,
-  Trace,
-} from '../port.ts';
+import type { Comment, Forge, Issue, ListFilter, Published, Pull, PullFiles, Stamp, Trace } from '../port.ts';
 import type { GithubClient } from './client.ts';
 import { hasMarker, withMarker } from './marker.ts';
 import { writeOnce } from './once.ts';
-import { branchHead, publishChange } from './publish.ts';
+import { branchHead, findPull, publishChange } from './publish.ts';
 import { GithubRepo } from './repo.ts';
-import { settlePublish } from './settle.ts';
 import { toComment, toIssue, toPull } from './shapes.ts';
 import { githubTree } from './tree.ts';
 
@@ -190,9 +178,11 @@ export class GithubForge implements Forge {
     return publishChange(this.#repo, plan, stamp, this.#draft);
   }
 
-  async settlePublish(request: ChangeRequest, trace: Trace): Promise<PublishSettlement> {
+  async findPublished(headBranch: string, trace: Trace): Promise<Published | undefined> {
     await settled(trace);
-    return settlePublish(this.#repo, request, trace, this.#draft);
+    const { callId, signal } = trace;
+    const pull = await findPull(this.#repo, headBranch, signal, ({ body }) => hasMarker(body, callId));
+    return pull && { commit: pull.head.sha, pull, existed: false };
   }
 
   async #rawPull(number: number, signal: AbortSignal) {

@@ -154,8 +154,15 @@ describe('the tools against a GitHub that fails', () => {
           // "none" is a promise that nothing is left to be seen.
           if ((result as ToolFault).effect === 'none')
             expect([branch, pulls.length], hit).toEqual([false, 0]);
+          // What the kernel gives the permit back for: it is certain, and sending the same again makes sense.
+          expect((result as ToolFault).retryable, hit).toBe(true);
+          github.requests.length = 0;
           const settled = await world.reconcile('code_branch_pr_create', change(head), `c-${turn}`);
-          expect(settled.settled, hit).toBe(branch ? 'done' : 'not_done');
+          expect(settled.settled, hit).toBe(pulls.length === 1 ? 'done' : 'not_done');
+          expect(
+            github.requests.filter((name) => !name.startsWith('GET ')),
+            hit,
+          ).toEqual([]);
         } else {
           expect([branch, pulls.length], hit).toEqual([true, 1]);
         }
@@ -193,21 +200,25 @@ describe('the tools against a GitHub that fails', () => {
   it('leaves a branch alone that holds something else than the interrupted call was to make', async () => {
     git(bare, 'update-ref', 'refs/heads/fix/a', git(clone, 'rev-parse', 'main'));
     const before = git(bare, 'for-each-ref');
-    const settled = await world.reconcile('code_branch_pr_create', change(), 'c-1');
-    expect(settled).toMatchObject({
-      settled: 'unknown',
-      why: expect.stringContaining('with other content than this call was to make'),
+    expect(await world.reconcile('code_branch_pr_create', change(), 'c-1')).toEqual({ settled: 'not_done' });
+    expect(await failure(world.call('code_branch_pr_create', change()))).toMatchObject({
+      code: 'conflict',
+      effect: 'none',
+      message: expect.stringContaining('with other content. Choose another head_branch.'),
     });
     expect(git(bare, 'for-each-ref')).toBe(before);
     expect(github.pulls).toEqual([]);
   });
 
-  it('takes the branch of an interrupted call away when GitHub refuses its pull request', async () => {
-    await world.call('code_branch_pr_create', change());
-    github.pulls.length = 0;
-    github.fault = on('POST /pulls', { status: 422 });
+  it('does not take the pull request of another call for the one that was interrupted', async () => {
+    await world.call('code_branch_pr_create', change(), { callId: 'c-2' });
+    const before = git(bare, 'for-each-ref');
     expect(await world.reconcile('code_branch_pr_create', change(), 'c-1')).toEqual({ settled: 'not_done' });
-    expect(git(bare, 'for-each-ref', 'refs/heads/fix')).toBe('');
+    expect(await world.reconcile('code_branch_pr_create', change(), 'c-2')).toMatchObject({
+      settled: 'done',
+      data: { commit_hash: git(bare, 'rev-parse', 'fix/a'), pull_request: { number: 1 } },
+    });
+    expect(git(bare, 'for-each-ref')).toBe(before);
   });
 
   it('refuses a branch that appears while the commit is being made', async () => {

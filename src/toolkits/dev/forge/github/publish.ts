@@ -6,8 +6,6 @@ import { writeOnce } from './once.ts';
 import type { GithubRepo } from './repo.ts';
 import { toPull } from './shapes.ts';
 
-type Mark = Pick<Stamp, 'callId' | 'signal'>;
-
 /**
  * Builds the change with the Git data API. Blobs, tree and commit are unreachable until the branch is created, and the
  * pull request carries the marker; what fails after the branch was made takes the branch away again.
@@ -28,26 +26,15 @@ export async function publishChange(
   }
   const commit = await writeCommit(repo, plan, tree, stamp.signal);
   await createBranch(repo, plan, commit, stamp.signal);
-  return { commit, pull: await openOrTakeBack(repo, plan, commit, stamp, draft), existed: false };
-}
-
-/** A branch made for a pull request that GitHub then refuses goes again. */
-export async function openOrTakeBack(
-  repo: GithubRepo,
-  plan: Plan,
-  commit: string,
-  mark: Mark,
-  draft: boolean,
-): Promise<Pull> {
   try {
-    return await openPull(repo, plan, mark, draft);
+    return { commit, pull: await openPull(repo, plan, stamp, draft), existed: false };
   } catch (error) {
     if (error instanceof ToolFault && error.effect === 'unknown') throw error;
     throw await takeBack(repo, plan, commit, error);
   }
 }
 
-export async function writeTree(repo: GithubRepo, plan: Plan, signal: AbortSignal): Promise<string> {
+async function writeTree(repo: GithubRepo, plan: Plan, signal: AbortSignal): Promise<string> {
   const at = repo.at(signal);
   const source = await repo.read('code:read', 'read the base commit', (octokit) =>
     octokit.rest.git.getCommit({ ...at, commit_sha: plan.baseCommit }),
@@ -107,14 +94,14 @@ async function createBranch(
   }
 }
 
-async function openPull(repo: GithubRepo, plan: Plan, mark: Mark, draft: boolean): Promise<Pull> {
+async function openPull(repo: GithubRepo, plan: Plan, stamp: Stamp, draft: boolean): Promise<Pull> {
   return writeOnce(
     async () => {
       const { data } = await repo.write('code:write', 'open the pull request', (octokit) =>
         octokit.rest.pulls.create({
-          ...repo.at(mark.signal),
+          ...repo.at(stamp.signal),
           title: plan.title,
-          body: withMarker(plan.body, mark.callId),
+          body: withMarker(plan.body, stamp.callId),
           head: plan.headBranch,
           base: plan.baseBranch,
           draft,
@@ -122,7 +109,7 @@ async function openPull(repo: GithubRepo, plan: Plan, mark: Mark, draft: boolean
       );
       return toPull(data);
     },
-    (signal) => findPull(repo, plan.headBranch, signal, ({ body }) => hasMarker(body, mark.callId)),
+    (signal) => findPull(repo, plan.headBranch, signal, ({ body }) => hasMarker(body, stamp.callId)),
   );
 }
 
@@ -180,7 +167,7 @@ export async function findPull(
   return raw && toPull(raw);
 }
 
-export async function requireSame(
+async function requireSame(
   repo: GithubRepo,
   existing: string,
   tree: string,

@@ -65,7 +65,7 @@ describe.each(['alone', 'with a remote'] as const)(
     const open = () =>
       openWorld({ cwd: '/', folder, storageUrl: join(folder, 'store.db'), config: { ...config } });
 
-    it('leaves the clone clean, can be settled, and lets the next attempt through', async () => {
+    it('leaves the clone clean, is settled by reading alone, and lets the next attempt through', async () => {
       const first = await openWorld({
         cwd: '/',
         folder: tempFolder(),
@@ -105,9 +105,13 @@ describe.each(['alone', 'with a remote'] as const)(
         expect(
           readdirSync(join(folder, 'data/dev/scratch')).filter((name) => !name.startsWith(`${process.pid}-`)),
         ).toEqual([]);
+        const remote = kind === 'with a remote' ? join(folder, 'remote.git') : repo;
+        const left = [snapshot(repo), git(remote, 'for-each-ref')];
         const outcome = await world.reconcile('code_branch_pr_create', args, callId);
-        settledAs.add(outcome.settled);
+        expect([snapshot(repo), git(remote, 'for-each-ref')]).toEqual(left);
         const exists = git(repo, 'for-each-ref', `refs/heads/${head_branch}`) !== '';
+        const pushed = git(remote, 'for-each-ref', `refs/heads/${head_branch}`) !== '';
+        settledAs.add(`${outcome.settled}${pushed && !exists ? ', pushed' : ''}`);
         expect(outcome.settled).toBe(exists ? 'done' : 'not_done');
         const again = await world.call('code_branch_pr_create', args);
         expect(again.data).toMatchObject({ pull_request: { state: 'open', head: { ref: head_branch } } });
@@ -116,14 +120,16 @@ describe.each(['alone', 'with a remote'] as const)(
         };
         expect(prs.filter(({ title }) => title === head_branch)).toHaveLength(1);
         if (kind === 'with a remote') {
-          expect(git(join(folder, 'remote.git'), 'rev-parse', head_branch)).toBe(
-            git(repo, 'rev-parse', head_branch),
-          );
+          expect(git(remote, 'rev-parse', head_branch)).toBe(git(repo, 'rev-parse', head_branch));
         }
         await world.closeStore();
       }
       expect(completed).toBe(1);
-      expect([...settledAs].sort()).toEqual(['done', 'not_done']);
+      expect([...settledAs].sort()).toEqual([
+        'done',
+        'not_done',
+        ...(kind === 'with a remote' ? ['not_done, pushed'] : []),
+      ]);
     }, 600_000);
   },
 );

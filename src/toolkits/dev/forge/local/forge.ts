@@ -1,20 +1,9 @@
 import { ToolFault } from '../../../../contract/faults.ts';
-import type { ChangeRequest, Plan } from '../../change/plan.ts';
+import type { Plan } from '../../change/plan.ts';
 import type { TreeSource } from '../../change/tree-source.ts';
 import { cloneTree } from '../../git/clone-tree.ts';
 import { GitError } from '../../git/git.ts';
-import type {
-  Comment,
-  Forge,
-  Issue,
-  ListFilter,
-  Published,
-  PublishSettlement,
-  Pull,
-  PullFiles,
-  Stamp,
-  Trace,
-} from '../port.ts';
+import type { Comment, Forge, Issue, ListFilter, Published, Pull, PullFiles, Stamp, Trace } from '../port.ts';
 import { authorName, localAuthor } from './authors.ts';
 import { type MergeMethod, mergedTree, mergePull, settleMerge } from './merge.ts';
 import { plannedCommands } from './planned-commands.ts';
@@ -142,11 +131,9 @@ export class LocalForge implements Forge {
     return { commit, existed, pull: await this.#pull(row, stamp.signal) };
   }
 
-  async settlePublish(_request: ChangeRequest, trace: Trace): Promise<PublishSettlement> {
+  async findPublished(_headBranch: string, trace: Trace): Promise<Published | undefined> {
     const row = await settlePublish(this.#shop, trace);
-    if (!row) return { settled: 'not_done' };
-    const pull = await this.#pull(row, trace.signal);
-    return { settled: 'done', published: { commit: row.head_commit, existed: false, pull } };
+    return row && { commit: row.head_commit, existed: false, pull: await this.#pull(row, trace.signal) };
   }
 
   /** Only for people: the tool that calls this is never listed to agents. */

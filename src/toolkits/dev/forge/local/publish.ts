@@ -31,24 +31,19 @@ export async function publishChange(
   const { clone, store, scratch, remote } = shop;
   return scratch.use(async (folder) => {
     const tree = await writeTree(clone, plan, folder, stamp.signal);
-    const existing = await clone.branch(plan.headBranch, stamp.signal);
-    if (existing !== undefined) {
-      await requireSame(shop, existing, tree, plan);
-      const live = await store.livePull(plan.headBranch, existing);
-      if (live) {
-        await remote?.create(plan.headBranch, existing, stamp.signal);
-        await store.setPull(live.number, { state: 'open' });
-        return { row: { ...live, state: 'open' }, commit: existing, existed: true };
-      }
-    }
+    const here = await clone.branch(plan.headBranch, stamp.signal);
+    const existing = here ?? (await pushedBranch(shop, plan.headBranch, stamp.signal));
+    if (existing !== undefined) await requireSame(shop, existing, tree, plan);
+    const live = existing && (await store.livePull(plan.headBranch, existing));
     const commit = existing ?? (await commitPlan(shop, plan, tree, stamp));
-    const row = await store.addPull(openingRow(plan, commit, stamp, shop.draft));
+    const row = live || (await store.addPull(openingRow(plan, commit, stamp, shop.draft)));
     try {
       await remote?.create(plan.headBranch, commit, stamp.signal);
-      if (existing === undefined) await createBranch(clone, plan, commit, remote === undefined);
+      if (here === undefined) await createBranch(clone, plan, commit, remote === undefined);
     } catch (error) {
       // What may have happened stays written down for reconcile; what certainly did not is forgotten.
-      if (!(error instanceof ToolFault && error.effect !== 'none')) await store.dropOpening(row.number);
+      const certain = !(error instanceof ToolFault && error.effect !== 'none');
+      if (certain && !live) await store.dropOpening(row.number);
       throw error;
     }
     await store.setPull(row.number, { state: 'open' });
@@ -56,21 +51,34 @@ export async function publishChange(
   });
 }
 
-/** Finishes or forgets what an interrupted publish left. */
+/**
+ * Looks for the branch an interrupted publish was to make, and notes in our own store that its pull request is open, or
+ * forgets it. Git is only read: a branch that was pushed and never made here is taken over by the next equal call.
+ */
 export async function settlePublish(shop: Workshop, trace: Trace): Promise<PullRow | undefined> {
   const { clone, store, remote } = shop;
   const row = await store.pullOfCall(trace.callId);
   if (row?.state !== 'opening') return row;
   const here = await clone.branch(row.head_ref, trace.signal);
-  const there = remote ? await remote.branch(row.head_ref, trace.signal) : undefined;
-  if (here === row.head_commit || (here === undefined && there === row.head_commit)) {
-    if (here === undefined)
-      await clone.run(['update-ref', `refs/heads/${row.head_ref}`, row.head_commit, '']);
+  const pushed = async () => !remote || (await remote.branch(row.head_ref, trace.signal)) !== undefined;
+  if (here === row.head_commit && (await pushed())) {
     await store.setPull(row.number, { state: 'open' });
     return { ...row, state: 'open' };
   }
   await store.dropOpening(row.number);
   return undefined;
+}
+
+/** What an interrupted call pushed and never made here. Its commit is brought here to be compared. */
+async function pushedBranch(
+  { clone, remote }: Workshop,
+  branch: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const there = await remote?.branch(branch, signal);
+  if (there !== undefined && (await clone.commit(there, signal)) === undefined)
+    await remote?.fetch(branch, signal);
+  return there;
 }
 
 async function requireSame({ clone }: Workshop, existing: string, tree: string, plan: Plan): Promise<void> {
@@ -97,6 +105,8 @@ async function createBranch(clone: Clone, plan: Plan, commit: string, baseIsHere
     });
   } catch (cause) {
     if (!(cause instanceof GitError)) throw cause;
+    // An equal call that ran at the same time took our push over.
+    if ((await clone.branch(plan.headBranch)) === commit) return;
     const base = baseIsHere ? await clone.branch(plan.baseBranch) : plan.baseCommit;
     if (base !== plan.baseCommit) {
       throw new ToolFault(
