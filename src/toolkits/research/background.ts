@@ -7,6 +7,8 @@ import type { OpenProject, Projects } from './project/projects.ts';
 const LOOK_MS = 5_000;
 /** Whoever asks first wants an answer first. */
 const AFTER_FIRST_CALL_MS = 2_000;
+/** Looking at a source takes a few milliseconds of this thread; calls come in between. */
+const BETWEEN_MS = 20;
 /** Of all processes on the store, one reads. */
 const LEASE = 'research.read-sources';
 const LEASE_MS = 3 * LOOK_MS;
@@ -95,6 +97,7 @@ export class SourceReader {
       await (await analysis.of(project)).prepare(ids, {
         signal: AbortSignal.any([signal, closed.signal]),
         async mayRead(id) {
+          await pause(BETWEEN_MS, signal);
           if ((await projects.find())?.id !== project.id) closed.abort();
           return !(await privacy.rules(project.id)).offLimits.has(id);
         },
