@@ -19,7 +19,7 @@ const LOOKS = SIZES.flatMap(({ suffix, viewport }) =>
   })),
 );
 type Look = (typeof LOOKS)[number];
-const PATIENCE_MS = 8000;
+const PATIENCE_MS = 20_000;
 /** Charts and lengths are drawn a moment after the page. */
 const SETTLE_MS = 400;
 const TALLEST = 2400;

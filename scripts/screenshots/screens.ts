@@ -119,7 +119,11 @@ const ROOMS: readonly Screen[] = [
   { name: 'research-read', path: '/research/read/1', ready: selector('.reader-row') },
   { name: 'research-suggestions', path: '/research/suggestions', ready: text(/habit that helps/) },
   { name: 'research-codes', path: '/research/codes', ready: text('Anxiety') },
-  { name: 'research-duplicates', path: '/research/codes', ready: button('Look for duplicates') },
+  {
+    name: 'research-duplicates',
+    path: '/research/codes',
+    ready: all(button('Look for duplicates'), text(/% alike$|No two codes/)),
+  },
   { name: 'research-numbers', path: '/research/numbers', ready: selector('table') },
   { name: 'research-history', path: '/research/history', ready: text('Undo') },
   { name: 'dev-pulls', path: '/dev/pulls', ready: text('Explain how amounts') },

@@ -179,7 +179,7 @@ describe('activity', () => {
     await page.getByRole('searchbox', { name: 'Tool' }).fill('x_post_tweet');
     await page.getByRole('link', { name: 'get_mode' }).first().waitFor({ state: 'detached' });
     await page
-      .getByRole('row', { name: /x_post_tweet ok/ })
+      .getByRole('row', { name: /ok x_post_tweet/ })
       .getByRole('link')
       .click();
     await page.getByRole('button', { name: 'Verify' }).click();

@@ -20,19 +20,21 @@ export function Pointed() {
     <div role="status">
       <Notice>
         <p>An agent points at a passage of the research project.</p>
-        <Button
-          small
-          tone="primary"
-          onClick={() => {
-            close();
-            navigate(place);
-          }}
-        >
-          Show
-        </Button>
-        <Button small onClick={close}>
-          Not now
-        </Button>
+        <div className="row">
+          <Button
+            small
+            tone="primary"
+            onClick={() => {
+              close();
+              navigate(place);
+            }}
+          >
+            Show
+          </Button>
+          <Button small onClick={close}>
+            Not now
+          </Button>
+        </div>
       </Notice>
     </div>
   );

@@ -23,15 +23,6 @@ export default function ActivityPage() {
 const COLUMNS: readonly Column<Call>[] = [
   { key: 'at', label: 'When', cell: ({ at }) => <TimeAgo at={at} /> },
   {
-    key: 'tool',
-    label: 'Tool',
-    cell: ({ call_id, tool }) => (
-      <Link className="call-link mono" href={`/activity/${call_id}`}>
-        {tool}
-      </Link>
-    ),
-  },
-  {
     key: 'status',
     label: 'Outcome',
     cell: ({ status, code }) => (
@@ -39,6 +30,15 @@ const COLUMNS: readonly Column<Call>[] = [
         <StateBadge state={status} />
         {code ? <span className="muted small">{code}</span> : null}
       </span>
+    ),
+  },
+  {
+    key: 'tool',
+    label: 'Tool',
+    cell: ({ call_id, tool }) => (
+      <Link className="call-link mono" href={`/activity/${call_id}`}>
+        {tool}
+      </Link>
     ),
   },
   { key: 'principal', label: 'Who', cell: ({ principal }) => principal },
@@ -85,7 +85,11 @@ function CallList() {
       <ErrorNotice error={error} />
       {data && data.calls.length === 0 ? (
         <Empty title={filtered ? 'No call fits these filters' : 'No calls yet'}>
-          {filtered ? null : (
+          {filtered ? (
+            <Button small onClick={() => setSearch({}, { replace: true })}>
+              Clear the filters
+            </Button>
+          ) : (
             <p>
               Every call of every agent is listed here, with evidence.{' '}
               <Link href="/start">Connect an agent</Link>
