@@ -68,57 +68,113 @@ describe('a server that dies in the middle of a change on GitHub', () => {
     await server.stop();
   }, 180_000);
 
-  it('settles the call by what GitHub has, opens it once, and lets the next change through', async () => {
-    const { double, target = '', clone = '' } = place;
+  const change = (run_id: string, head_branch: string): JsonObject => ({
+    run_id,
+    base_branch: 'main',
+    head_branch,
+    commit_message: 'm',
+    pr_title: 't',
+    files: [{ path: 'README.md', original_content: '# app\n', modified_content: `# ${head_branch}\n` }],
+  });
+  const state = (approval_id: string) =>
+    (JSON.parse(place.home.cli('approvals', 'show', approval_id, '--json')) as Shown).state;
+  const writing = (double: GithubDouble) => double.requests.filter((name) => !name.startsWith('GET '));
+
+  /** What must be there in the end, however often it was interrupted. */
+  const once = (double: GithubDouble, head: string) => {
+    expect(double.pulls.filter((pull) => pull.head === head)).toMatchObject([
+      { title: 't', state: 'open', body: expect.stringContaining('countersign:call=') },
+    ]);
+    expect(git(place.target ?? '', 'show', `${head}:README.md`)).toBe(`# ${head}`);
+    expect(git(place.target ?? '', 'rev-parse', `${head}^`)).toBe(
+      git(place.target ?? '', 'rev-parse', 'main'),
+    );
+  };
+
+  it('only looks at GitHub when it starts again, and the same call under the same approval goes on', async () => {
+    const { double, target = '', clone = '', home } = place;
     if (!double) throw new Error('This needs the double.');
     const untouched = snapshot(clone);
-    server = await startUp(place.home, '--toolkits', 'dev');
-    const agent = new DevClient(await server.connect('http'), place.home);
-    const run_id = await agent.run('app');
-    const args: JsonObject = {
-      run_id,
-      base_branch: 'main',
-      head_branch: 'fix/a',
-      commit_message: 'm',
-      pr_title: 't',
-      files: [{ path: 'README.md', original_content: '# app\n', modified_content: '# other\n' }],
-    };
-    const approval_id = await agent.permit(args);
-    const killed = dieAt(double, 'POST /pulls', 'drop');
-    const lost = agent.call('code_branch_pr_create', { ...args, approval_id }).catch(() => undefined);
-    await killed;
-    await agent.close().catch(() => {});
-    double.fault = () => undefined;
-    expect(git(target, 'for-each-ref', 'refs/heads/fix')).not.toBe('');
-    expect(double.pulls).toEqual([]);
+    const cases: [request: string, fault: Fault, head: string, branch: boolean, settled: string][] = [
+      ['POST /git/commits', 'act-and-drop', 'fix/commit', false, 'approved'],
+      ['POST /git/refs', 'act-and-drop', 'fix/branch', true, 'approved'],
+      ['POST /pulls', 'drop', 'fix/pull', true, 'approved'],
+      ['POST /pulls', 'act-and-drop', 'fix/all', true, 'done'],
+    ];
+    for (const [request, fault, head, branch, settled] of cases) {
+      server = await startUp(home, '--toolkits', 'dev');
+      const agent = new DevClient(await server.connect('http'), home);
+      const run_id = await agent.run('app');
+      const args = change(run_id, head);
+      const approval_id = await agent.permit(args);
+      const killed = dieAt(double, request, fault);
+      const lost = agent.call('code_branch_pr_create', { ...args, approval_id }).catch(() => undefined);
+      await killed;
+      await agent.close().catch(() => {});
+      await lost;
+      double.fault = () => undefined;
+      const left = git(target, 'for-each-ref');
+      expect(left.includes(head), request).toBe(branch);
 
-    server = await startUp(place.home, '--toolkits', 'dev');
-    const shown = () => JSON.parse(place.home.cli('approvals', 'show', approval_id, '--json')) as Shown;
-    await expect.poll(() => shown().state, { timeout: 60_000, interval: 500 }).toBe('done');
-    expect(double.pulls).toMatchObject([
-      { head: 'fix/a', title: 't', body: expect.stringContaining('countersign:call=') },
-    ]);
-
-    const next = new DevClient(await server.connect('http'), place.home);
-    expect(await next.ok('github_pr_get', { run_id, pr_number: double.pulls[0]?.number ?? 0 })).toMatchObject(
-      {
-        result: { body: '', state: 'open', head: { ref: 'fix/a', sha: git(target, 'rev-parse', 'fix/a') } },
-      },
-    );
-    expect((await next.refused('code_branch_pr_create', { ...args, approval_id })).code).toBe(
-      'approval_invalid',
-    );
-    const again = await next.ok('code_branch_pr_create', { ...args, approval_id: await next.permit(args) });
-    expect(again).toMatchObject({
-      result: { existed: true, pull_request: { number: double.pulls[0]?.number } },
-    });
-    expect(double.pulls).toHaveLength(1);
-    expect(await next.ok('qa_test', { run_id })).toMatchObject({
-      result: { status: 'pass', report: { stdout: '# other\n', commit: git(target, 'rev-parse', 'fix/a') } },
-    });
-    await next.close();
-    await lost;
+      // Nothing may happen while everything is paused, and looking is all that does.
+      home.cli('pause');
+      double.requests.length = 0;
+      server = await startUp(home, '--toolkits', 'dev');
+      await expect.poll(() => state(approval_id), { timeout: 60_000, interval: 500 }).toBe(settled);
+      expect(double.requests, request).not.toEqual([]);
+      expect(writing(double), request).toEqual([]);
+      expect(git(target, 'for-each-ref'), request).toBe(left);
+      const next = new DevClient(await server.connect('http'), home);
+      const again = { ...args, approval_id };
+      if (settled === 'done') {
+        once(double, head);
+        home.cli('resume');
+        expect((await next.refused('code_branch_pr_create', again)).code).toBe('approval_invalid');
+      } else {
+        expect((await next.refused('code_branch_pr_create', again)).code).toBe('paused');
+        home.cli('resume');
+        const { result } = await next.ok('code_branch_pr_create', again);
+        expect(result.existed ?? false, request).toBe(branch);
+        expect(state(approval_id)).toBe('done');
+      }
+      once(double, head);
+      expect(await next.ok('qa_test', { run_id })).toMatchObject({
+        result: {
+          status: 'pass',
+          report: { stdout: `# ${head}\n`, commit: git(target, 'rev-parse', head) },
+        },
+      });
+      await next.close();
+      await server.stop();
+    }
     expect(snapshot(clone)).toBe(untouched);
-    expect(place.home.failing('audit', 'verify').status).toBe(0);
-  }, 180_000);
+    expect(home.failing('audit', 'verify').status).toBe(0);
+  }, 240_000);
+
+  it('gives the approval back when an answer is lost on the way, and the same call goes on', async () => {
+    const { double, home } = place;
+    if (!double) throw new Error('This needs the double.');
+    server = await startUp(home, '--toolkits', 'dev');
+    const agent = new DevClient(await server.connect('http'), home);
+    const run_id = await agent.run('app');
+    for (const request of ['POST /git/commits', 'POST /git/refs', 'POST /pulls']) {
+      const head = `lost/${request.slice(request.lastIndexOf('/') + 1)}`;
+      const args = change(run_id, head);
+      const approval_id = await agent.permit(args);
+      let left = 1;
+      double.fault = (name) => (name === request && left-- > 0 ? 'drop' : undefined);
+      double.requests.length = 0;
+      const error = await agent.refused('code_branch_pr_create', { ...args, approval_id });
+      expect(error, request).toMatchObject({ code: 'unavailable', retryable: true });
+      // Nothing was written after the request whose answer was lost.
+      expect(writing(double).at(-1), request).toBe(request);
+      expect(state(approval_id), request).toBe('approved');
+      const { result } = await agent.ok('code_branch_pr_create', { ...args, approval_id });
+      expect(result.existed ?? false, request).toBe(request === 'POST /pulls');
+      expect(state(approval_id), request).toBe('done');
+      once(double, head);
+    }
+    await agent.close();
+    expect(home.failing('audit', 'verify').status).toBe(0);
+  }, 120_000);
 });
