@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { VectorCache } from '../project/types.ts';
 import { WorkerEmbedder } from './embedder.ts';
+import type { VectorCache } from './stores.ts';
 import { cosine, Vectors } from './vectors.ts';
 
 const memory = (): VectorCache & { readonly kept: Map<string, Float32Array> } => {

@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { numberOf, type SqliteFile, textOf } from '../project/sqlite.ts';
-import type { IndexHit, ProjectReader, SourceText, TextIndex } from '../project/types.ts';
+import type { ProjectReader, SourceText } from '../project/types.ts';
 import { openCacheFile } from './cache-file.ts';
 import { passages } from './passages.ts';
+import type { IndexHit, TextIndex } from './stores.ts';
 import { stemsOf } from './words.ts';
 
 const FORMAT = 2;

@@ -1,6 +1,6 @@
 import { type Cell, type SqliteFile, textOf } from '../project/sqlite.ts';
-import type { VectorCache } from '../project/types.ts';
 import { openCacheFile } from './cache-file.ts';
+import type { VectorCache } from './stores.ts';
 
 const FORMAT = 1;
 const LOOKUP = 100;

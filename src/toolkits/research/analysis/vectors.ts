@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { VectorCache } from '../project/types.ts';
 import type { Embedder } from './embedder.ts';
+import type { VectorCache } from './stores.ts';
 
 /** Saved at least this often, so that a long run that is cancelled keeps what it has. */
 const SAVE_EVERY = 64;
