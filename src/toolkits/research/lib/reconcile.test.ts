@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ADA, openWithProject } from '../../../../test/support/research-kernel.ts';
 import type { JsonObject } from '../../../contract/json.ts';
@@ -23,6 +25,14 @@ const reconcile = async (tool: string, args: JsonObject, callId: string): Promis
   return found?.reconcile?.(parsed.value as JsonObject, context);
 };
 
+/** Every file of the project with its bytes. */
+const projectFiles = (): ReadonlyMap<string, string> =>
+  new Map(
+    readdirSync(world.path, { recursive: true, encoding: 'utf8' })
+      .filter((name) => statSync(join(world.path, name)).isFile())
+      .map((name) => [name, readFileSync(join(world.path, name), 'base64')]),
+  );
+
 const CALLS: readonly (readonly [string, JsonObject])[] = [
   ['create_code', { name: 'Hope', color: '#123456' }],
   ['update_code', { code_id: 1, name: 'Fear' }],
@@ -46,7 +56,7 @@ const CALLS: readonly (readonly [string, JsonObject])[] = [
 ];
 
 describe('after a crash', () => {
-  it.each(CALLS)('%s is settled by looking at the project', async (tool, args) => {
+  it.each(CALLS)('%s is settled by looking at the project, which stays as it is', async (tool, args) => {
     expect(await reconcile(tool, args, 'never-ran')).toEqual({ settled: 'not_done' });
     const outcome = await world.call(tool, args, { principal: ADA });
     const ran =
@@ -58,7 +68,10 @@ describe('after a crash', () => {
     const [change] = await store.journal.recent(1);
     // As a killed process leaves it: noted, and nobody confirmed it.
     await store.journal.settle(change?.id ?? 0, 'prepared');
+    const before = projectFiles();
+    expect([...before.keys()]).toContain('data.qda');
     const settled = await reconcile(tool, args, change?.callId ?? '');
+    expect(projectFiles()).toEqual(before);
     expect(settled).toMatchObject({ settled: 'done', data: expect.any(Object) });
     if (tool === 'create_code' || tool === 'batch_apply_codes' || tool === 'add_source') {
       if (settled?.settled !== 'done' || ran?.status !== 'ok') throw new Error('not settled');
