@@ -15,6 +15,8 @@ export interface Lens {
   readonly masked: boolean;
   mask(text: string): string;
   unmask(text: string): string;
+  /** A text that may hold a private part, such as a memo that waits in the queue: without it, names replaced. */
+  tell(text: string): string;
   /** Throws `source_not_found`, also for a source off limits: its existence is not for agents either. */
   source(id: number): Source;
   text(id: number): SourceText;
@@ -31,15 +33,20 @@ export function lensFor(principal: Principal, reader: ProjectReader, rules: Priv
   return principal.kind === 'person' ? personLens(reader) : agentLens(reader, rules);
 }
 
-export const personLens = (reader: ProjectReader): Lens => makeLens(reader, 0, undefined);
+export const personLens = (reader: ProjectReader): Lens => makeLens(reader, 0, undefined, (memo) => memo);
 
 function agentLens(reader: ProjectReader, rules: PrivacyRules): Lens {
   const restricted = restrict(reader, rules.offLimits);
   const withheld = rules.offLimits.size && reader.sources().length - restricted.sources().length;
-  return makeLens(restricted, withheld, rules.pseudonymiser.active ? rules : undefined);
+  return makeLens(restricted, withheld, rules.pseudonymiser.active ? rules : undefined, publicMemo);
 }
 
-function makeLens(reader: ProjectReader, withheld: number, rules: PrivacyRules | undefined): Lens {
+function makeLens(
+  reader: ProjectReader,
+  withheld: number,
+  rules: PrivacyRules | undefined,
+  open: (memo: string) => string,
+): Lens {
   const found = new Map<number, readonly NameSpan[]>();
   const source = (id: number) => {
     const item = reader.source(id);
@@ -66,6 +73,7 @@ function makeLens(reader: ProjectReader, withheld: number, rules: PrivacyRules |
     withheld,
     masked: rules !== undefined,
     mask,
+    tell: (value) => mask(open(value)),
     unmask: (value) => rules?.pseudonymiser.unmask(value) ?? value,
     source,
     text,

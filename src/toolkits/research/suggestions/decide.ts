@@ -61,6 +61,8 @@ function resultOf({ approval, outcome }: Decided): JsonObject {
     throw new ToolFault(fault.code, `Approved, but it could not be applied: ${fault.message} ${stands}`, {
       detail: { ...fault.detail, suggestion_id: approval.uuid, state: approval.state },
       cause: fault,
+      // In doubt stays in doubt: this call must not claim that nothing happened.
+      effect: outcome.status === 'indeterminate' ? 'unknown' : fault.effect,
     });
   }
   throw new ToolFault(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { Approval } from '../../../contract/ports.ts';
 import { principalName } from '../../../contract/principal.ts';
+import type { Lens } from '../privacy/lens.ts';
 
 const rejectedShape = z.object({
   suggestion_id: z.string(),
@@ -42,6 +43,12 @@ export function showPending(approval: Approval): z.output<typeof pendingShape> {
     batch_id: approval.groupId ?? null,
   };
 }
+
+/** The same for a caller who may not read everything. */
+export const tellPending = (approval: Approval, lens: Lens): z.output<typeof pendingShape> => {
+  const shown = showPending(approval);
+  return { ...shown, rationale: lens.tell(shown.rationale) };
+};
 
 export const argNumber = (args: JsonObject, name: string) =>
   typeof args[name] === 'number' ? args[name] : 0;

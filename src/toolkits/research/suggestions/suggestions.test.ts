@@ -372,3 +372,80 @@ describe('suggestions and projects', () => {
     expect(await world.data('get_code', { code_id: 6 })).toMatchObject({ owner: 'AI: reviewer' });
   });
 });
+
+describe('what waits, told to an agent', () => {
+  type Told = { suggestions: object[]; metadata_suggestions: object[] };
+
+  it('leaves out metadata of a source that was put off limits since', async () => {
+    const topics = { source_id: 1, topics: ['asylum case'] };
+    await world.data('suggest_source_metadata', topics, asAda);
+    expect((await world.data<Told>('list_pending_suggestions')).metadata_suggestions).toHaveLength(1);
+    await world.data('set_source_access', { source_id: 1, off_limits: true }, asAda);
+    expect((await world.data<Told>('list_pending_suggestions')).metadata_suggestions).toEqual([]);
+    expect(
+      (await world.data<Told>('list_pending_suggestions', {}, asAda)).metadata_suggestions,
+    ).toMatchObject([{ source_id: 1, summary: expect.stringContaining('asylum case') }]);
+  });
+
+  it('lacks the private part of a memo that the researcher edited into it', async () => {
+    const { suggestion_id } = await world.data<{ suggestion_id: string }>('suggest_new_code', {
+      name: 'Fear',
+      rationale: 'r',
+      description: 'about fear',
+    });
+    const memo = 'about fear\n#####\nMrs Smith is lying';
+    await world.kernel.approvals.edit(suggestion_id, ADA, { name: 'Fear', color: '#808080', memo });
+    expect((await world.data<Told>('list_pending_suggestions')).suggestions).toMatchObject([
+      { name: 'Fear', description: 'about fear' },
+    ]);
+    expect((await world.data<Told>('list_pending_suggestions', {}, asAda)).suggestions).toMatchObject([
+      { description: memo },
+    ]);
+  });
+
+  it('lacks the private part also in the answer to the approval it carried to the researcher', async () => {
+    const memo = 'about fear\n#####\nMrs Smith is lying';
+    const { suggestion_id } = await world.data<{ suggestion_id: string }>(
+      'suggest_new_code',
+      { name: 'Fear', rationale: 'r', description: memo },
+      asAda,
+    );
+    const asked = await world.call('approve_suggestion', { suggestion_id }, { consent: 'can-ask' });
+    if (asked.status !== 'needs_person') throw new Error('The researcher was not asked.');
+    const consent = { person: ADA, about: asked.about };
+    expect(await world.call('approve_suggestion', { suggestion_id }, { consent })).toMatchObject({
+      status: 'ok',
+      data: { status: 'created', name: 'Fear', memo: 'about fear' },
+    });
+  });
+
+  it('replaces names that the researcher wrote, or that got their pseudonym later', async () => {
+    await world.data(
+      'suggest_new_code',
+      { name: 'Maria Lopez and fear', rationale: 'Maria Lopez says so', description: 'on Maria Lopez' },
+      asAda,
+    );
+    await world.data(
+      'suggest_code_application',
+      {
+        source_id: 1,
+        code_id: 2,
+        start_pos: 0,
+        end_pos: 5,
+        rationale: 'so says Maria Lopez',
+        confidence: 50,
+      },
+      asAda,
+    );
+    await world.data('set_pseudonym', { original: 'Maria Lopez', pseudonym: 'P1' }, asAda);
+    expect((await world.data<Told>('list_pending_suggestions')).suggestions).toMatchObject([
+      { name: 'P1 and fear', rationale: 'P1 says so', description: 'on P1' },
+    ]);
+    expect((await world.data<Told>('list_pending_coding_suggestions')).suggestions).toMatchObject([
+      { rationale: 'so says P1' },
+    ]);
+    expect((await world.data<Told>('list_pending_suggestions', {}, asAda)).suggestions).toMatchObject([
+      { name: 'Maria Lopez and fear', description: 'on Maria Lopez' },
+    ]);
+  });
+});

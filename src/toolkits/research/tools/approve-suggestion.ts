@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { openSession } from '../lib/session.ts';
 import { defineResearchTool } from '../services.ts';
 import { approve, findSuggestion } from '../suggestions/decide.ts';
 import { argText } from '../suggestions/show.ts';
@@ -23,9 +24,14 @@ export const approveSuggestion = defineResearchTool({
     const approval = await findSuggestion(context, suggestion_id);
     const data = await approve(context, approval);
     const name = approval.tool === 'create_code' ? { name: argText(approval.args, 'name') } : {};
+    // The answer goes to whoever asked, which may be an agent that only carried the question.
+    const { lens } = await openSession(context);
+    const told = Object.entries({ ...name, ...data }).map(([field, value]) => [
+      field,
+      typeof value === 'string' ? lens.tell(value) : value,
+    ]);
     return {
-      ...name,
-      ...data,
+      ...Object.fromEntries(told),
       status: STATUS[approval.tool] ?? String(data.status ?? 'applied'),
       suggestion_id: approval.uuid,
     };

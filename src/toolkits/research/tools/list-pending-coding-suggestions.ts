@@ -4,7 +4,7 @@ import { id } from '../lib/ids.ts';
 import { openSession } from '../lib/session.ts';
 import { defineResearchTool } from '../services.ts';
 import { listSuggestions } from '../suggestions/memory.ts';
-import { argNumber, pendingShape, showPending } from '../suggestions/show.ts';
+import { argNumber, pendingShape, tellPending } from '../suggestions/show.ts';
 
 export const listPendingCodingSuggestions = defineResearchTool({
   name: 'list_pending_coding_suggestions',
@@ -44,7 +44,7 @@ export const listPendingCodingSuggestions = defineResearchTool({
       if ((source_id !== undefined && source !== source_id) || !lens.reader.source(source)) return [];
       return [
         {
-          ...showPending(item),
+          ...tellPending(item, lens),
           source_id: source,
           code_id: code,
           code_name: lens.mask(names.get(code) ?? ''),

@@ -3,7 +3,7 @@ import { READ_PROFILES } from '../../../contract/profile.ts';
 import { openSession } from '../lib/session.ts';
 import { defineResearchTool } from '../services.ts';
 import { listSuggestions } from '../suggestions/memory.ts';
-import { argNumber, argText, pendingShape, showPending } from '../suggestions/show.ts';
+import { argNumber, argText, pendingShape, tellPending } from '../suggestions/show.ts';
 
 export const listPendingSuggestions = defineResearchTool({
   name: 'list_pending_suggestions',
@@ -30,24 +30,27 @@ export const listPendingSuggestions = defineResearchTool({
       listSuggestions(context.services.approvals, project.id, [tool], ['pending']);
     const codes = await find('create_code');
     const merges = await find('merge_codes');
-    const metadata = await find('update_source_metadata');
+    // A source may have been put off limits since.
+    const metadata = (await find('update_source_metadata')).filter(({ args }) =>
+      lens.reader.source(argNumber(args, 'source_id')),
+    );
     return {
       count: codes.length,
       suggestions: codes.map((item) => ({
-        ...showPending(item),
-        name: argText(item.args, 'name'),
+        ...tellPending(item, lens),
+        name: lens.tell(argText(item.args, 'name')),
         color: argText(item.args, 'color'),
-        description: argText(item.args, 'memo'),
+        description: lens.tell(argText(item.args, 'memo')),
       })),
       merge_suggestions: merges.map((item) => ({
-        ...showPending(item),
+        ...tellPending(item, lens),
         merge_source_id: argNumber(item.args, 'source_code_id'),
         merge_target_id: argNumber(item.args, 'target_code_id'),
       })),
       metadata_suggestions: metadata.map((item) => ({
-        ...showPending(item),
+        ...tellPending(item, lens),
         source_id: argNumber(item.args, 'source_id'),
-        summary: lens.mask(item.summary),
+        summary: lens.tell(item.summary),
       })),
     };
   },
