@@ -71,6 +71,8 @@ export interface CallState {
   grant: Approval | undefined;
   replayKey: string | undefined;
   replayOf: string | undefined;
+  /** A call made on the way changed something, or may have: what is said of the whole must not hide it. */
+  partDone: boolean;
   /** Once true, the outcome must be written durably before the reply. */
   admitted: boolean;
   readonly artifacts: ArtifactRef[];

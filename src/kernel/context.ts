@@ -1,3 +1,4 @@
+import { isChange } from '../contract/effect.ts';
 import { ToolFault } from '../contract/faults.ts';
 import type { ToolContext } from '../contract/tool.ts';
 import type { CallState } from './call.ts';
@@ -56,6 +57,9 @@ export function createContext(
         reason: request.reason,
         parent: call,
       });
+      const { status } = result.outcome;
+      if (isChange(bound.tool.effect) && (status === 'ok' || status === 'indeterminate'))
+        call.partDone = true;
       return result.outcome;
     },
   };

@@ -70,6 +70,7 @@ function newCall(request: CallRequest, now: Date): CallState {
     grant: undefined,
     replayKey: undefined,
     replayOf: undefined,
+    partDone: false,
     admitted: false,
     artifacts: [],
     attachments: [],

@@ -191,11 +191,18 @@ export async function resumeApproved(
     .where('kind', '=', 'call')
     .where('decided_at', '<', before)
     .execute();
+  let resumed = 0;
   for (const row of rows) {
     log.info('Running a call that was approved but not run', { approval: row.id, tool: row.tool });
-    await executor.execute(toApproval(row));
+    try {
+      await executor.execute(toApproval(row));
+      resumed += 1;
+    } catch (error) {
+      // One that cannot run must not keep the others waiting.
+      log.warn('An approved call could not be run', { approval: row.id, tool: row.tool, error });
+    }
   }
-  return rows.length;
+  return resumed;
 }
 
 async function setApproval(

@@ -103,8 +103,9 @@ const longCall =
     }
   };
 
-export async function identify(served: Served, peer: Peer, token: unknown): Promise<Principal> {
-  if (typeof token !== 'string') {
+export async function identify(served: Served, peer: Peer, shown: unknown): Promise<Principal> {
+  const token = typeof shown === 'string' ? shown : peer.token;
+  if (token === undefined) {
     if (!peer.needsToken) return peer.principal;
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,

@@ -42,7 +42,11 @@ export class LineTransport implements Transport {
     this.#outgoing += `${JSON.stringify(message)}\n`;
     if (!this.#output.writableNeedDrain) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#output.once('drain', resolve);
+      const done = (): void => {
+        this.#output.off('drain', done).off('close', done);
+        resolve();
+      };
+      this.#output.on('drain', done).on('close', done);
     });
   }
 

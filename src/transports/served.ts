@@ -58,6 +58,8 @@ export interface ServedPrompt {
 export interface Peer {
   readonly transport: string;
   readonly principal: Principal;
+  /** What the peer showed when it connected: asked about again for every request, so that revoking it works at once. */
+  readonly token?: string;
   /** Beyond loopback every request must carry an agent's token. */
   readonly needsToken?: boolean;
 }

@@ -6,10 +6,10 @@ import type { Served } from './served.ts';
 import { closeTasks } from './tasks.ts';
 
 /** Serves on this process's own streams until stdin ends. */
-export async function serveOnStdio(served: Served, principal: Principal): Promise<void> {
+export async function serveOnStdio(served: Served, principal: Principal, token?: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const transport = new LineTransport(process.stdin, process.stdout);
-    serveStdio(() => createMcpServer(served, { transport: 'stdio', principal }), {
+    serveStdio(() => createMcpServer(served, { transport: 'stdio', principal, token }), {
       transport,
       onerror: (error) => served.log.debug('stdio', { error: error.message }),
     });

@@ -25,7 +25,7 @@ export async function mcpServe(global: GlobalOptions, options: ServeOptions): Pr
       app.checkpoints.start();
       try {
         if (options.tcp !== undefined) await serveTcp(app, served, options.tcp);
-        else await serveOnStdio(served, await stdioPrincipal(app));
+        else await serveOnStdio(served, await stdioPrincipal(app), app.env.COUNTERSIGN_TOKEN || undefined);
       } finally {
         clearTimeout(recovering);
       }

@@ -14,6 +14,9 @@ const CLAIM = statement(
   values (?, ?, ?, 'running', null, ?, ?) on conflict (scope_key) do nothing`,
 );
 
+export const keyExpiry = ({ request }: CallState, now: Date): string | null =>
+  request.idempotencyKey === undefined ? null : new Date(now.getTime() + EXPLICIT_KEY_MS).toISOString();
+
 /** Takes the idempotency key before the effect; whoever comes second waits and gets the first answer. */
 export async function claimKey(
   trx: Transaction<Tables>,
@@ -23,13 +26,12 @@ export async function claimKey(
 ): Promise<void> {
   if (!call.replayKey) return;
   await runStatement(trx, engine, FORGET, [call.replayKey, now.toISOString()]);
-  const explicit = call.request.idempotencyKey !== undefined;
   const { numAffectedRows } = await runStatement(trx, engine, CLAIM, [
     call.replayKey,
     call.digest,
     call.id,
     now.toISOString(),
-    explicit ? new Date(now.getTime() + EXPLICIT_KEY_MS).toISOString() : null,
+    keyExpiry(call, now),
   ]);
   if (numAffectedRows === 0n) throw new ClaimLost();
 }

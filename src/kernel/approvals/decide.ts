@@ -28,6 +28,15 @@ export interface DecisionPorts {
   invoke: Invoke;
 }
 
+const KERNEL: Principal = { kind: 'system', id: 'kernel' };
+
+const goneTool = ({ tool, id }: Approval): ToolFault =>
+  new ToolFault(
+    'not_found',
+    `There is no tool ${tool} here any more, or the configuration takes it away; approval ${id} waits.`,
+    { detail: { id, tool } },
+  );
+
 /** Runs a row that was approved but never got to run, because its process died in between. */
 export interface ApprovalExecutor {
   execute(approval: Approval): Promise<Decided>;
@@ -125,11 +134,11 @@ export function createApprovals({
 
   const execute = async (approval: Approval): Promise<Decided> => {
     const bound = await queue.ports.resolve(approval.tool);
-    if (!bound)
-      throw new ToolFault(
-        'not_found',
-        `The tool ${approval.tool} no longer exists; the approval stays as it is.`,
-      );
+    if (!bound) {
+      // It must not run by itself when the tool comes back some day.
+      await move(approval, ['approved'], 'pending', KERNEL, { decided_at: null, decided_by: null });
+      throw goneTool(approval);
+    }
     const { outcome } = await invoke({
       bound,
       args: approval.args,
@@ -143,10 +152,11 @@ export function createApprovals({
     const data = JSON.stringify(outcomeData(outcome));
     const undecided = { decided_at: null, decided_by: null, outcome: data };
     const back = outcome.status === 'refused' || outcome.status === 'dry_run';
-    const system: Principal = { kind: 'system', id: 'kernel' };
+    // An equal call was done before: its answer is this one's too.
+    const end = outcome.status === 'ok' ? 'done' : 'failed';
     const settled = back
-      ? await move(after, ['approved'], 'pending', system, undecided)
-      : await move(after, ['approved'], 'failed', system, { outcome: data });
+      ? await move(after, ['approved'], 'pending', KERNEL, undecided)
+      : await move(after, ['approved'], end, KERNEL, { outcome: data });
     return { approval: settled, outcome };
   };
 
@@ -176,6 +186,7 @@ export function createApprovals({
           { detail: { id: approval.id, state: approval.state } },
         );
       }
+      if (approval.kind === 'call' && !(await queue.ports.resolve(approval.tool))) throw goneTool(approval);
       const approved = await decide(approval, 'approved', by, { decision_reason: options?.note ?? null });
       if (approved.kind === 'permit') return { approval: approved, outcome: undefined };
       return execute(approved);

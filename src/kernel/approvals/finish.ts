@@ -21,7 +21,7 @@ export async function finishApproval(
 ): Promise<PreparedEntry[]> {
   const { grant } = call;
   if (!grant || grant === call.request.parent?.grant) return [];
-  const state = stateAfter(outcome, grant.kind);
+  const state = stateAfter(outcome, grant.kind, call.partDone);
   await trx
     .updateTable('approvals')
     .set((eb) => ({
@@ -65,13 +65,41 @@ export const returnedEntry = (
   });
 
 /**
+ * The same for a call that others took for dead and that came back: whatever they made of its approval, it is used up
+ * by what really happened, unless another call used it meanwhile.
+ */
+export async function finishLate(
+  trx: Transaction<Tables>,
+  call: CallState,
+  outcome: Outcome,
+  data: JsonObject,
+): Promise<void> {
+  const { grant } = call;
+  if (!grant || grant === call.request.parent?.grant || outcome.status === 'failed') return;
+  const state: ApprovalState = outcome.status === 'ok' ? 'done' : 'indeterminate';
+  await trx
+    .updateTable('approvals')
+    .set((eb) => ({
+      state,
+      call_id: call.id,
+      outcome: JSON.stringify(data),
+      version: eb('version', '+', 1),
+    }))
+    .where('id', '=', grant.id)
+    .where('state', 'in', ['approved', 'failed', 'indeterminate'])
+    .where((eb) => eb.or([eb('call_id', 'is', null), eb('call_id', '=', call.id)]))
+    .execute();
+  await publishEvent(trx, 'approvals', { id: grant.id, state }, call.startedAt);
+}
+
+/**
  * What certainly did not happen and may be tried again must not use up a person's decision: a call waits again, and a
  * permit stays given, because whoever holds it comes back by themselves.
  */
-function stateAfter(outcome: Outcome, kind: ApprovalKind): ApprovalState {
+function stateAfter(outcome: Outcome, kind: ApprovalKind, partDone: boolean): ApprovalState {
   if (outcome.status === 'ok') return 'done';
   if (outcome.status === 'indeterminate') return 'indeterminate';
-  if (outcome.status === 'failed' && outcome.fault.retryable && outcome.fault.effect === 'none')
+  if (outcome.status === 'failed' && outcome.fault.retryable && outcome.fault.effect === 'none' && !partDone)
     return kind === 'permit' ? 'approved' : 'pending';
   return 'failed';
 }

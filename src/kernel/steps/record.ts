@@ -4,8 +4,9 @@ import { ToolFault } from '../../contract/faults.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import { checkJson } from '../../lib/json-shape.ts';
+import { keyExpiry } from '../admission/claim.ts';
 import { refundLimits } from '../admission/limits.ts';
-import { finishApproval } from '../approvals/finish.ts';
+import { finishApproval, finishLate } from '../approvals/finish.ts';
 import { type EntryKind, type PreparedEntry, prepareEntry } from '../audit/entry.ts';
 import { appendEntries } from '../audit/log.ts';
 import { payloadRow } from '../audit/payload.ts';
@@ -86,7 +87,7 @@ async function recordChange(
       call.id,
     ]);
     if (numAffectedRows === 0n) {
-      await settleLate(trx, call, outcome, at, database.engine);
+      await settleLate(trx, call, outcome, data, at, database.engine);
       return;
     }
     await insertRows(trx, database.engine, PAYLOADS, [payloadRow(entry, 'result', result)]);
@@ -110,6 +111,7 @@ async function settleLate(
   trx: Transaction<Tables>,
   call: CallState,
   outcome: Outcome,
+  data: JsonObject,
   at: string,
   engine: Engine,
 ): Promise<void> {
@@ -119,10 +121,37 @@ async function settleLate(
     .set({ status: outcome.status, code, finished_at: at })
     .where('call_id', '=', call.id)
     .execute();
+  if (call.replayKey) {
+    await settleKey(trx, call, outcome, data);
+    if (outcome.status === 'ok') await takeKeyBack(trx, call, data, at);
+  }
+  if (call.grant) await finishLate(trx, call, outcome, data);
   const entry = prepareEntry(
     entryOf(call, 'settled', { at, status: outcome.status, code: code ?? undefined, extra: { late: true } }),
   );
   await appendEntries(trx, engine, [entry]);
+}
+
+/** A key that was freed because nothing seemed to have happened answers again, unless somebody else took it. */
+async function takeKeyBack(
+  trx: Transaction<Tables>,
+  call: CallState,
+  data: JsonObject,
+  at: string,
+): Promise<void> {
+  await trx
+    .insertInto('idempotency')
+    .values({
+      scope_key: call.replayKey ?? '',
+      digest: call.digest,
+      call_id: call.id,
+      state: 'ok',
+      outcome: JSON.stringify(data),
+      created_at: at,
+      expires_at: keyExpiry(call, new Date(at)),
+    })
+    .onConflict((conflict) => conflict.column('scope_key').doNothing())
+    .execute();
 }
 
 async function settleKey(

@@ -33,7 +33,7 @@ export const replayEqual =
     }
   };
 
-/** Within a run the first answer may be another caller's: it is not told to one that may not make the call itself. */
+/** Within a run the first answer may be another caller's: it is not told to one whose own call policy denies. */
 async function mayHear(call: CallState, { database, policy, now }: Ports): Promise<boolean> {
   const first = await database.db
     .selectFrom('calls')

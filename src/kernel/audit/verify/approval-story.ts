@@ -9,6 +9,9 @@ interface LiveApproval {
   approved: boolean;
 }
 
+/** Who moves approvals without a decision of anybody's. */
+const KERNEL = 'system:kernel';
+
 /** The life of each approval: asked, perhaps edited, decided once, used once, by the call it was given for. */
 export class ApprovalStory {
   readonly #problems: Problems;
@@ -17,6 +20,8 @@ export class ApprovalStory {
   readonly #closed = new Set<string>();
   /** Approvals whose call has begun, until it is known how it ended. */
   readonly #used = new Map<string, { readonly live: LiveApproval; failed: boolean }>();
+  /** Calls that were taken for not done and gave their approval back. */
+  readonly #gaveBack = new Set<string>();
 
   constructor(problems: Problems) {
     this.#problems = problems;
@@ -37,6 +42,12 @@ export class ApprovalStory {
       return;
     }
     if (state === 'pending') {
+      if (known?.approved && entry.principal === KERNEL) {
+        // Approved, and refused before it began (paused, a limit, a rule): the person is asked again.
+        known.approved = false;
+        known.approver = undefined;
+        return;
+      }
       if (known) this.#wrong(seq, `asks for approval ${uuid} a second time`);
       this.#live.set(uuid, opened(entry, approval));
     } else if (state === 'approved') {
@@ -87,14 +98,20 @@ export class ApprovalStory {
   }
 
   /** How the call that used it ended. */
-  ended(uuid: string, failed: boolean): void {
+  ended(seq: number, uuid: string, call: string, failed: boolean): void {
+    if (this.#gaveBack.has(call) && !failed) {
+      if (!this.#live.has(uuid))
+        this.#wrong(seq, `says call ${call} was done after all, but another call used its approval ${uuid}`);
+      this.#close(uuid);
+      return;
+    }
     const used = this.#used.get(uuid);
     if (used && failed) used.failed = true;
     else this.#used.delete(uuid);
   }
 
   /** Only what did nothing gives its approval back: a permit to whoever holds it, any other to the person. */
-  #returned(seq: number, { effect }: Entry, uuid: string): void {
+  #returned(seq: number, { effect, extra }: Entry, uuid: string): void {
     const used = this.#used.get(uuid);
     const read = effect === 'read' ? this.#live.get(uuid) : undefined;
     if (!used?.failed && !read?.approved) {
@@ -103,6 +120,7 @@ export class ApprovalStory {
     }
     const live = used?.live ?? read;
     if (!live) return;
+    if (typeof extra?.call === 'string') this.#gaveBack.add(extra.call);
     this.#closed.delete(uuid);
     this.#used.delete(uuid);
     this.#live.set(uuid, live.permit ? live : { ...live, approved: false, approver: undefined });

@@ -108,7 +108,7 @@ export class StoryCheck {
     this.#open.delete(call);
     const approval = intent.usesApproval ? intent.approval : undefined;
     if (status === 'indeterminate') this.#unsettled.set(call, approval);
-    else this.#ended(approval, status);
+    else this.#ended(seq, call, approval, status);
   }
 
   /** Finished without an intent: harmless unless it claims to have changed something. */
@@ -129,11 +129,11 @@ export class StoryCheck {
     const approval = open?.usesApproval ? open.approval : this.#unsettled.get(call);
     const known = this.#open.delete(call) || this.#unsettled.has(call);
     if (!known) this.#wrong(seq, `settles call ${call}, which was not unsettled`);
-    this.#ended(approval, status);
+    this.#ended(seq, call, approval, status);
   }
 
-  #ended(approval: string | undefined, status: string | undefined): void {
-    if (approval !== undefined) this.#approvals.ended(approval, status === 'failed');
+  #ended(seq: number, call: string, approval: string | undefined, status: string | undefined): void {
+    if (approval !== undefined) this.#approvals.ended(seq, approval, call, status === 'failed');
   }
 
   #wrong(seq: number, what: string): void {
