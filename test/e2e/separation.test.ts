@@ -181,6 +181,21 @@ describe('an agent and its own call', () => {
   });
 });
 
+describe('an agent whose token is revoked', () => {
+  it('is refused at once, also in the stdio session it has open', async () => {
+    const home = createHome('toolkits = ["x"]\n');
+    const { token } = JSON.parse(home.cli('agents', 'add', 'robin', '--json')) as { token: string };
+    const session = await connectStdio(home, [], { token });
+    const call = () => session.client.callTool({ name: 'get_mode', arguments: {} });
+    expect((await call()).isError).not.toBe(true);
+    home.cli('agents', 'revoke', 'robin');
+    await expect(call()).rejects.toThrow(/not known or was revoked/);
+    await expect(session.client.listTools()).rejects.toThrow(/not known or was revoked/);
+    await session.close();
+    home.close();
+  });
+});
+
 describe('where dialogs are switched off', () => {
   it('an agent that claims to have a person at hand is refused all the same', async () => {
     const home = createHome('toolkits = ["x"]\n[approvals]\ndialogs = false\n');
