@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,8 +50,10 @@ describe.skipIf(!works)(`a QA command in bubblewrap${why}`, () => {
   let home: string;
   let repo: string;
   let world: DevWorld;
+  let also: string;
 
   beforeEach(() => {
+    also = '';
     folder = tempFolder();
     home = join(folder, 'home');
     writeFiles(home, {
@@ -72,7 +74,7 @@ describe.skipIf(!works)(`a QA command in bubblewrap${why}`, () => {
   afterEach(() => world.close());
 
   const call = async (qa: JsonObject, options: CallOptions = {}): Promise<Reply> => {
-    const env = { PATH: `${process.env.PATH}:${home}/.tools/v1/bin`, HOME: home };
+    const env = { PATH: `${process.env.PATH}:${home}/.tools/v1/bin${also}`, HOME: home };
     world = await openWorld({ cwd: repo, folder, config: { qa: { sandbox: 'bwrap', ...qa } }, env });
     const { data } = await world.call('qa_test', { run_id: await world.run('.') }, options);
     return data as unknown as Reply;
@@ -139,6 +141,71 @@ describe.skipIf(!works)(`a QA command in bubblewrap${why}`, () => {
     expect((JSON.parse(free.report.stdout) as { found: string[] }).found).toEqual(
       expect.arrayContaining(places.map((name) => join(folder, name))),
     );
+  });
+
+  it('reads no password that git keeps in submodules, reflogs and other worktrees, nor in its own worktree', async () => {
+    git(repo, 'tag', '-a', 'v1', '-m', 'one');
+    git(repo, 'pack-refs', '--all');
+    git(repo, 'config', 'extensions.worktreeConfig', 'true');
+    git(repo, 'config', '--worktree', 'http.extraheader', SECRET);
+    git(repo, 'config', '--worktree', 'core.sparseCheckout', 'false');
+    git(repo, 'worktree', 'add', '-q', join(folder, 'beside'));
+    writeFiles(join(repo, '.git'), {
+      'modules/lib/config': `[remote "origin"]\n\turl = https://x:${SECRET}@example.org/lib.git\n`,
+      'worktrees/beside/config.worktree': `[http]\n\textraheader = ${SECRET}\n`,
+      'logs/refs/heads/other': `pull https://x:${SECRET}@example.org/app.git\n`,
+      FETCH_HEAD: SECRET,
+      'hooks/post-checkout': SECRET,
+    });
+    const gitDir = join(repo, '.git');
+    const script = `${SEARCH} walk(${JSON.stringify(gitDir)}, 0);
+      const run = (...args) => String(require('child_process').execFileSync('git', args)).trim();
+      fs.writeFileSync('value.txt', 'changed\\n'); fs.writeFileSync('new.txt', '');
+      console.log(JSON.stringify({ found, shown: fs.readdirSync(${JSON.stringify(gitDir)}), worktrees: fs.readdirSync(${JSON.stringify(join(gitDir, 'worktrees'))}),
+        own: run('config', '--worktree', '--list'), status: run('status', '--porcelain'), log: run('log', '--format=%s'), head: run('rev-parse', 'HEAD'),
+        top: run('rev-parse', '--show-toplevel') === process.cwd(), diff: run('diff', '--stat'), name: run('describe', '--dirty'), files: run('ls-files'), branches: run('branch', '--list', '--format=%(refname:short)', 'main') }));`;
+    const seen = (await see(script)) as { shown: string[] };
+    expect(seen).toMatchObject({
+      found: [],
+      worktrees: ['tree'],
+      own: 'core.sparsecheckout=false',
+      status: 'M value.txt\n?? new.txt',
+      log: 'first',
+      head: git(repo, 'rev-parse', 'HEAD'),
+      top: true,
+      diff: expect.stringContaining('1 file changed'),
+      name: 'v1-dirty',
+      files: 'value.txt',
+      branches: 'main',
+    });
+    const known = ['HEAD', 'config', 'info', 'objects', 'packed-refs', 'refs', 'worktrees'];
+    expect(seen.shown.sort()).toEqual(known);
+  });
+
+  it('cannot bend what the command sees by what setup leaves behind', async () => {
+    // Setup looks for the folder around its worktree and puts links where the next mounts come from.
+    const script = `const fs = require('fs'); const at = require('path').dirname(process.cwd());
+      for (const [name, target] of [['home', ${JSON.stringify(home)}], ['git-config', ${JSON.stringify(join(home, '.netrc'))}], ['worktree-config', ${JSON.stringify(join(home, '.netrc'))}]]) {
+        try { fs.rmSync(at + '/' + name, { recursive: true, force: true }) } catch {}
+        try { fs.symlinkSync(target, at + '/' + name) } catch {}
+      }
+      fs.writeFileSync('.git', 'gitdir: ${join(repo, '.git/worktrees/../modules')}\\n');`;
+    const test = `${SEARCH} walk(${JSON.stringify(folder)}, 0); fs.writeFileSync(process.env.HOME + '/left', 'x'); console.log(JSON.stringify(found))`;
+    expect(await see(test, { setup: [process.execPath, '-e', script] })).toEqual([]);
+    expect(existsSync(join(home, 'left'))).toBe(false);
+  });
+
+  it.each([
+    ['the home folder', () => home],
+    ['the folder above it', () => folder],
+    ['a link to the home folder', () => join(folder, 'link')],
+    ['our own data', () => join(folder, 'data')],
+  ])('opens nothing because of %s on the PATH', async (_what, entry) => {
+    symlinkSync(home, join(folder, 'link'));
+    also = `:${entry()}:${entry()}/`;
+    const script = `${SEARCH} walk(${JSON.stringify(folder)}, 0); walk(${JSON.stringify(join(folder, 'link'))}, 0);
+      console.log(JSON.stringify({ found, greeting: String(require('child_process').execFileSync('greet')) }))`;
+    expect(await see(script)).toEqual({ found: [], greeting: 'hello from a tool at home\n' });
   });
 
   it('reads none of our own data even inside a folder that the configuration opens', async () => {

@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import type { Clone } from '../git/clone.ts';
 
 /** What git must know to read the repository. Remotes, helpers and headers stay out: they may carry passwords. */
 const KEPT =
   /^(extensions\..+|core\.(repositoryformatversion|bare|filemode|ignorecase|precomposeunicode|symlinks|autocrlf|eol|worktree|sparsecheckout|sparsecheckoutcone))$/;
 
-/** The configuration of a clone as a confined command may see it. */
-export async function harmlessConfig(clone: Clone): Promise<string> {
-  const file = join(clone.gitDir, 'config');
+/** A configuration file of a clone as a confined command may see it; nothing of a file that is not there. */
+export async function harmlessConfig(clone: Clone, file: string): Promise<string> {
   const listed = await clone.run(['config', '--file', file, '--list', '-z'], { answers: [1, 128] });
   const lines = listed.stdout.toString('utf8').split('\0').filter(Boolean);
   return lines

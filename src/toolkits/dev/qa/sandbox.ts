@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
   borrowedObjects,
+  covers,
   exists,
   isSystem,
   packageCaches,
@@ -12,15 +13,19 @@ import {
 } from './visible.ts';
 
 export interface Confinement {
-  /** The one folder the command may write to; it holds the worktree and the command's own home. */
-  readonly folder: string;
+  /** With `tmp` and `home` all the command may write to. The folder around them is ours: what is mounted comes from there. */
   readonly workDir: string;
+  readonly tmp: string;
   /** What stands where the person's home folder is: empty at first, kept from setup to command. */
   readonly home: string;
-  /** Git folder of the clone, readable. */
+  /** Git folder of the clone; the command sees what reading commits takes. */
   readonly gitDir: string;
+  /** What git keeps there for this worktree. */
+  readonly worktreeGitDir: string;
   /** Stands for the configuration of the clone, which may hold passwords. */
   readonly gitConfig: string;
+  /** Stands for the configuration of the worktree, which git copies from the clone. */
+  readonly worktreeConfig: string;
   /** Our own data, which stays hidden even inside a folder that was opened. */
   readonly dataDir: string;
   /** What the command will see of the environment. */
@@ -30,6 +35,8 @@ export interface Confinement {
   readonly network: boolean;
 }
 
+/** Of a git folder only this is shown. Other configuration, reflogs and submodules may name passwords. */
+const SHOWN_OF_GIT = ['HEAD', 'objects', 'refs', 'reftable', 'packed-refs', 'shallow', 'info'];
 const NAMESPACES = ['--unshare-all', '--cap-drop', 'ALL'];
 
 let works: Promise<boolean> | undefined;
@@ -52,15 +59,12 @@ export function bwrapWorks(): Promise<boolean> {
 export async function confine(argv: readonly string[], to: Confinement): Promise<string[]> {
   const home = to.env.HOME && !isSystem(to.env.HOME) ? to.env.HOME : undefined;
   const readOnly = [
-    ...(await programFolders(to.env.PATH ?? '', home)),
+    ...(await programFolders(to.env.PATH ?? '', home, [homedir(), to.dataDir])),
     ...(home && !to.network ? await packageCaches(home, to.home) : []),
     ...(to.network ? await resolverFile() : []),
     ...to.readable.map(expand),
-    ...(await borrowedObjects(to.gitDir)),
-    to.gitDir,
   ];
-  const credentials = join(to.gitDir, 'credentials');
-  const opened = readOnly.some((path) => path === to.dataDir || to.dataDir.startsWith(`${path}/`));
+  const opened = readOnly.some((path) => covers(path, to.dataDir));
   return [
     'bwrap',
     '--die-with-parent',
@@ -70,14 +74,33 @@ export async function confine(argv: readonly string[], to: Confinement): Promise
     ...(await showSystem()),
     ...['--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/var/tmp', '--dir', '/run'],
     ...(home ? ['--bind', to.home, home] : []),
-    ...readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...readOnly.flatMap(show),
     ...(opened ? ['--tmpfs', to.dataDir] : []),
-    ...['--ro-bind', to.gitConfig, join(to.gitDir, 'config')],
-    ...((await exists(credentials)) ? ['--ro-bind', '/dev/null', credentials] : []),
-    ...['--bind', to.folder, to.folder, '--chdir', to.workDir, '--'],
+    ...(await showGit(to)),
+    ...['--bind', to.tmp, to.tmp, '--bind', to.workDir, to.workDir, '--chdir', to.workDir, '--'],
     ...argv,
   ];
 }
+
+async function showGit({
+  gitDir,
+  worktreeGitDir,
+  gitConfig,
+  worktreeConfig,
+}: Confinement): Promise<string[]> {
+  const ownConfig = join(worktreeGitDir, 'config.worktree');
+  return [
+    ...['--tmpfs', gitDir],
+    ...SHOWN_OF_GIT.flatMap((name) => show(join(gitDir, name))),
+    ...(await borrowedObjects(gitDir)).flatMap(show),
+    ...['--ro-bind', gitConfig, join(gitDir, 'config')],
+    ...['--ro-bind', worktreeGitDir, worktreeGitDir],
+    ...((await exists(ownConfig)) ? ['--ro-bind', worktreeConfig, ownConfig] : []),
+    ...['--remount-ro', gitDir],
+  ];
+}
+
+const show = (path: string): string[] => ['--ro-bind-try', path, path];
 
 const expand = (path: string): string =>
   path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);

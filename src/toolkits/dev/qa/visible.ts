@@ -51,14 +51,24 @@ export async function showSystem(): Promise<string[]> {
   return shown;
 }
 
-/** The programs on the PATH, with what they need from the folders around them. */
-export async function programFolders(path: string, home: string | undefined): Promise<string[]> {
+/** The programs on the PATH, with what they need from the folders around them; nothing that would open a hidden folder. */
+export async function programFolders(
+  path: string,
+  home: string | undefined,
+  hidden: readonly string[],
+): Promise<string[]> {
   const wanted = path
     .split(':')
     .filter(isAbsolute)
     .flatMap((folder) => around(resolve(folder), home));
   if (home) wanted.push(...TOOLCHAINS.map((name) => join(home, name)));
-  return present(wanted);
+  const closed = await withTargets(home ? [home, ...hidden] : hidden);
+  const found: string[] = [];
+  for (const folder of await present(wanted)) {
+    const names = await withTargets([folder]);
+    if (!names.some((name) => closed.some((one) => covers(name, one)))) found.push(folder);
+  }
+  return found;
 }
 
 /** Packages the person has downloaded, unless the command's own home has some already. */
@@ -82,6 +92,16 @@ export async function borrowedObjects(gitDir: string): Promise<string[]> {
 export async function resolverFile(): Promise<string[]> {
   const path = await realpath('/etc/resolv.conf').catch(() => undefined);
   return path && !isSystem(path) ? [path] : [];
+}
+
+/** Is the second path the first one, or inside it? */
+export const covers = (folder: string, path: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+
+/** The paths as given, and where links lead: what is mounted is the target. */
+async function withTargets(paths: readonly string[]): Promise<string[]> {
+  const targets = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
+  return [...paths.map((path) => resolve(path)), ...targets];
 }
 
 function around(folder: string, home: string | undefined): string[] {

@@ -1,18 +1,19 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Clone } from '../git/clone.ts';
 import type { Scratch } from '../git/scratch.ts';
 import { harmlessConfig } from './git-config.ts';
 
 export interface Worktree {
-  /** Holds the worktree and a temporary folder; all the command may write to. */
-  readonly folder: string;
   readonly workDir: string;
   readonly tmp: string;
   /** The home folder of a confined command. */
   readonly home: string;
   /** The clone's configuration as a confined command sees it. */
   readonly gitConfig: string;
+  /** What git keeps in the clone for this worktree, and its configuration as a confined command sees it. */
+  readonly worktreeGitDir: string;
+  readonly worktreeConfig: string;
 }
 
 /** A checkout of one commit for one command, gone afterwards. The person's own working tree is not involved. */
@@ -28,10 +29,16 @@ export function withWorktree<T>(
     const tmp = join(folder, 'tmp');
     const home = join(folder, 'home');
     const gitConfig = join(folder, 'git-config');
-    await Promise.all([mkdir(tmp), mkdir(home), writeFile(gitConfig, await harmlessConfig(clone))]);
+    const worktreeConfig = join(folder, 'worktree-config');
+    await Promise.all([mkdir(tmp), mkdir(home)]);
+    await writeFile(gitConfig, await harmlessConfig(clone, join(clone.gitDir, 'config')));
     await clone.run(['worktree', 'add', '--quiet', '--detach', workDir, commit], { signal });
     try {
-      return await work({ folder, workDir, tmp, home, gitConfig });
+      // Asked before any command runs: later the file says what the command wants it to say.
+      const link = await readFile(join(workDir, '.git'), 'utf8');
+      const worktreeGitDir = join(clone.gitDir, 'worktrees', basename(link.trim()));
+      await writeFile(worktreeConfig, await harmlessConfig(clone, join(worktreeGitDir, 'config.worktree')));
+      return await work({ workDir, tmp, home, gitConfig, worktreeGitDir, worktreeConfig });
     } finally {
       // Twice forced: the command may have locked or dirtied it, and nothing in it is wanted.
       await clone.run(['worktree', 'remove', '--force', '--force', workDir]).catch(() => {});
