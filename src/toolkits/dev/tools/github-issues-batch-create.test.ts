@@ -115,6 +115,45 @@ describe('github_issues_batch_create', () => {
     });
   });
 
+  it('says which issues stand when it is stopped on the way, and creates the others when sent again', async () => {
+    await open();
+    const stop = new AbortController();
+    const replay = replaying();
+    const { data } = await world.call(
+      'github_issues_batch_create',
+      { run_id, issues: issues(4) },
+      {
+        signal: stop.signal,
+        async inner(tool, args, run) {
+          const outcome = await replay(tool, args, run);
+          if (args.title === 'Issue 1') stop.abort();
+          return outcome;
+        },
+      },
+    );
+    expect(data).toMatchObject({
+      status: 'partial',
+      errors: 2,
+      created_fresh: 2,
+      results: [
+        { issue: { number: 1 } },
+        { issue: { number: 2 } },
+        { index: 2, error: { code: 'cancelled', message: expect.stringContaining('Send it again') } },
+        { index: 3, error: { code: 'cancelled' } },
+      ],
+    });
+    expect(await batch(4)).toMatchObject({ status: 'ok', replayed: 2, created_fresh: 2 });
+  });
+
+  it('fails as a whole when it is stopped before the first issue', async () => {
+    await open();
+    const given = { signal: AbortSignal.abort(), inner: replaying() };
+    await expect(
+      world.call('github_issues_batch_create', { run_id, issues: issues(2) }, given),
+    ).rejects.toThrow();
+    expect(await world.view('issues')).toMatchObject({ issues: [] });
+  });
+
   it('previews every item and creates none', async () => {
     await open();
     const { data } = await world.preview('github_issues_batch_create', {

@@ -12,6 +12,10 @@ const item = z.object({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 type Item = z.input<typeof item>;
+const NOT_BEGUN = {
+  code: 'cancelled',
+  message: 'Not begun: the batch was stopped or its time was over. Send it again to create what is missing.',
+};
 
 export const githubIssuesBatchCreate = defineDevTool({
   name: 'github_issues_batch_create',
@@ -67,7 +71,12 @@ export const githubIssuesBatchCreate = defineDevTool({
     const mode = services.settings.batch_mode;
     const results: Item[] = [];
     for (const [index, issue] of args.issues.entries()) {
-      signal.throwIfAborted();
+      // Once an item was tried, the caller must hear which stand: a bare timeout would read as if none did.
+      if (results.length === 0) signal.throwIfAborted();
+      if (signal.aborted) {
+        results.push({ index, error: NOT_BEGUN });
+        continue;
+      }
       progress(`Issue ${index + 1} of ${args.issues.length}`, index, args.issues.length);
       const inner: JsonObject = { run_id: args.run_id, title: issue.title, body: issue.body };
       if (issue.labels) inner.labels = issue.labels;
