@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authX, type SignInFlags } from '../../src/cli/commands/auth-x.ts';
+import { createLeases } from '../../src/kernel/leases.ts';
+import { openStorage } from '../../src/storage/open.ts';
 import { startXWorld, type XWorld } from '../support/x-sandbox.ts';
 import { openTerminal, type Ran, type Terminal } from './support.ts';
 
@@ -110,6 +112,25 @@ describe('countersign auth x', () => {
     expect((await fetch(`${world.sandbox.url}/2/oauth2/token`, { method: 'POST', body })).status).toBe(400);
     const again = await terminal.run('x', 'revoke');
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('Nobody is signed in') });
+  });
+
+  it('keeps every server from refreshing while it revokes', async () => {
+    await signIn({ paste: true });
+    const held: boolean[] = [];
+    const x = createServer(async (_request, response) => {
+      const store = await openStorage({ url: join(terminal.home, 'countersign.db') });
+      const leases = createLeases(store, () => new Date());
+      held.push(!(await leases.acquire('x-token-refresh', 1000)));
+      await store.close();
+      response.setHeader('content-type', 'application/json').end('{"revoked":true}');
+    });
+    await new Promise<void>((resolve) => x.listen(0, '127.0.0.1', resolve));
+    const { port } = x.address() as AddressInfo;
+    terminal.configure(`[x_api]\nclient_id = "client"\napi_base_url = "http://127.0.0.1:${port}"\n`);
+    expect((await terminal.run('x', 'revoke')).code).toBe(0);
+    await new Promise((resolve) => x.close(resolve));
+    expect(held).toEqual([true, true]);
+    expect(existsSync(tokenFile())).toBe(false);
   });
 
   it('keeps the tokens when X cannot be told, and says what else can be done', async () => {

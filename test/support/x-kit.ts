@@ -154,7 +154,11 @@ async function openProcess(
     dataDir,
     log: silentLog,
     now,
-    limits: { deadlineMs: 30_000, agentsMayApprove: false, approvalExpiryMs: 86_400_000 },
+    limits: {
+      deadlineMs: 30_000,
+      agentsMayApprove: tables.approvals?.agents_may_approve === true,
+      approvalExpiryMs: 86_400_000,
+    },
     policy: { current: policy, stamp: 'none', refresh: async () => {} },
     resolve: (name) => inventory.resolve(name),
   });

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../app.ts';
 import { ToolFault } from '../../contract/faults.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { principalName } from '../../contract/principal.ts';
-import { TokenFile } from '../../toolkits/x/auth/token-file.ts';
+import { TokenFile, type Tokens } from '../../toolkits/x/auth/token-file.ts';
 import { xApi } from '../../toolkits/x/config.ts';
 import { act, ask } from '../act.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
@@ -68,7 +69,7 @@ export function xStatus(global: GlobalOptions): Promise<void> {
 export function signOut(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {
     const file = mustBeSignedIn(app);
-    await forget(app, file, { x_signed_out: true });
+    await undisturbed(app, () => forget(app, file, { x_signed_out: true }));
     if (global.json) return printJson({ signed_in: false });
     print('Signed out: the tokens are gone from this machine.');
     print('X would still take them: `countersign x revoke` ends the access there too, before signing out.');
@@ -80,31 +81,40 @@ export function signOut(global: GlobalOptions): Promise<void> {
 export function revokeAccess(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {
     const file = mustBeSignedIn(app);
-    const tokens = await file.read();
-    const { client_secret, api_base_url } = app.config.section(xApi);
-    const { revokeTokens } = await import('../../toolkits/x/auth/token-endpoint.ts');
-    try {
-      if (tokens)
-        await revokeTokens(
-          {
-            clientId: tokens.client_id,
-            ...(client_secret ? { clientSecret: client_secret } : {}),
-            origin: api_base_url ?? 'https://api.x.com',
-            now: app.now,
-          },
-          tokens,
-        );
-    } catch (error) {
-      if (!(error instanceof ToolFault)) throw error;
-      throw new CliError(
-        `X did not take the tokens back: ${error.message}. They are still here; try again, or forget them with \`countersign auth x sign-out\` and remove the app under Settings, Connected apps on x.com.`,
-      );
-    }
-    await forget(app, file, { x_revoked: true });
+    await undisturbed(app, async () => {
+      const tokens = await file.read();
+      if (tokens) await takeBack(app, tokens);
+      await forget(app, file, { x_revoked: true });
+    });
     if (global.json) return printJson({ signed_in: false, revoked: true });
     print('Revoked: X no longer takes the tokens, and they are gone from this machine.');
     sayWhatIsUsedNow(app);
   });
+}
+
+async function takeBack(app: App, tokens: Tokens): Promise<void> {
+  const { client_secret, api_base_url } = app.config.section(xApi);
+  const { revokeTokens } = await import('../../toolkits/x/auth/token-endpoint.ts');
+  const x = {
+    clientId: tokens.client_id,
+    ...(client_secret ? { clientSecret: client_secret } : {}),
+    origin: api_base_url ?? 'https://api.x.com',
+    now: app.now,
+  };
+  try {
+    await revokeTokens(x, tokens);
+  } catch (error) {
+    if (!(error instanceof ToolFault)) throw error;
+    throw new CliError(
+      `X did not take the tokens back: ${error.message}. They are still here; try again, or forget them with \`countersign auth x sign-out\` and remove the app under Settings, Connected apps on x.com.`,
+    );
+  }
+}
+
+/** A server that runs meanwhile may be refreshing the very tokens that are to go. */
+async function undisturbed(app: App, work: () => Promise<void>): Promise<void> {
+  const { whileNobodyRefreshes } = await import('../../toolkits/x/auth/user-tokens.ts');
+  await whileNobodyRefreshes({ leases: app.kernel.leases, sleep: (ms) => sleep(ms) }, work);
 }
 
 function mustBeSignedIn(app: App): TokenFile {

@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startChild } from '../../../../test/support/child.ts';
+import { openTestStore } from '../../../../test/support/engines.ts';
 import { freeLeases, silentLog, startXWorld, type XWorld } from '../../../../test/support/x-sandbox.ts';
+import { createLeases } from '../../../kernel/leases.ts';
 import type { XApi } from '../client/api.ts';
 import { connectX, pickBackend } from '../client/connect.ts';
 import type { XApiSettings } from '../client/options.ts';
 import type { XClientTables } from '../client/tables.ts';
 import { wantedScopes } from './scopes.ts';
 import { TokenFile, type Tokens } from './token-file.ts';
+import { UserTokens, whileNobodyRefreshes } from './user-tokens.ts';
 
 let dataDir: string;
 let world: XWorld;
@@ -184,6 +187,57 @@ describe('a signed-in account', () => {
       effect: 'none',
       retryable: true,
     });
+  });
+});
+
+describe('signing out', () => {
+  const ports = async () => {
+    const store = await openTestStore('sqlite');
+    const holder = () => createLeases(store.database, world.clock.now);
+    const sleep = () => new Promise<void>((resolve) => void setImmediate(resolve));
+    return { store, sleep, server: holder(), person: holder(), file: new TokenFile(dataDir) };
+  };
+
+  it('waits for a refresh under way, whose answer would bring the tokens back', async () => {
+    const { store, sleep, server, person, file } = await ports();
+    await signIn(60);
+    let signedOut: Promise<void> | undefined;
+    const tokens = new UserTokens({
+      file,
+      leases: server,
+      sleep,
+      now: world.clock.now,
+      refresh: async (stale) => {
+        signedOut = whileNobodyRefreshes({ leases: person, sleep }, () => file.remove());
+        for (let turn = 0; turn < 20; turn++) await sleep();
+        return { ...stale, access_token: 'fresh' };
+      },
+    });
+    expect(await tokens.current()).toMatchObject({ access_token: 'fresh' });
+    await signedOut;
+    expect(await file.read()).toBeUndefined();
+    await store.close();
+  });
+
+  it('is not undone by a refresh that waited for it', async () => {
+    const { store, sleep, server, person, file } = await ports();
+    await signIn(60);
+    const tokens = new UserTokens({
+      file,
+      leases: server,
+      sleep,
+      now: world.clock.now,
+      refresh: async (stale) => ({ ...stale, access_token: 'fresh' }),
+    });
+    let refreshed: Promise<unknown> | undefined;
+    await whileNobodyRefreshes({ leases: person, sleep }, async () => {
+      refreshed = expect(tokens.current()).rejects.toMatchObject({ code: 'x_not_configured' });
+      for (let turn = 0; turn < 20; turn++) await sleep();
+      await file.remove();
+    });
+    await refreshed;
+    expect(await file.read()).toBeUndefined();
+    await store.close();
   });
 });
 

@@ -71,16 +71,14 @@ export class UserTokens {
       const latest = await file.read();
       if (latest && latest.access_token !== stale.access_token) return latest;
       if (waited >= PATIENCE_MS || now().getTime() > giveUpAt) {
-        throw new ToolFault(
-          'x_network_error',
-          'Another process has been refreshing the X token for too long; try again',
-        );
+        throw tooLong();
       }
     }
     try {
       const latest = await file.read();
-      if (latest && latest.access_token !== stale.access_token) return latest;
-      const fresh = await refresh(latest ?? stale);
+      if (!latest) throw signedOut();
+      if (latest.access_token !== stale.access_token) return latest;
+      const fresh = await refresh(latest);
       await file.write(fresh);
       return fresh;
     } catch (error) {
@@ -93,6 +91,31 @@ export class UserTokens {
     }
   }
 }
+
+/**
+ * Does this while no process refreshes: tokens that are being taken away would otherwise come back with the answer to a
+ * refresh that was under way.
+ */
+export async function whileNobodyRefreshes<T>(
+  { leases, sleep }: Pick<RefreshPorts, 'leases' | 'sleep'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let waited = 0; !(await leases.acquire(LEASE, LEASE_MS)); waited += POLL_MS) {
+    if (waited >= LEASE_MS) throw tooLong();
+    await sleep(POLL_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    await leases.release(LEASE);
+  }
+}
+
+const tooLong = (): ToolFault =>
+  new ToolFault('x_network_error', 'Another process has been refreshing the X token for too long; try again');
+
+const signedOut = (): ToolFault =>
+  new ToolFault('x_not_configured', 'Somebody signed out of X meanwhile; run `countersign auth x`');
 
 function abortable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return work;

@@ -8,3 +8,13 @@ export const TARGETS: Principal = { kind: 'system', id: 'targets' };
 export const CONTENT: Principal = { kind: 'system', id: 'content' };
 export const THREADS: Principal = { kind: 'system', id: 'threads' };
 export const ANALYTICS: Principal = { kind: 'system', id: 'analytics' };
+
+export const LOOPS: readonly Principal[] = [
+  SCHEDULER,
+  DISCOVERY,
+  MENTIONS,
+  TARGETS,
+  CONTENT,
+  THREADS,
+  ANALYTICS,
+];

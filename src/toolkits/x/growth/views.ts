@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import type { Principal } from '../../../contract/principal.ts';
 import type { View } from '../../../contract/toolkit.ts';
 import { describeContent } from '../lib/compose.ts';
 import { reasonOf } from '../lib/degraded.ts';
@@ -20,7 +21,7 @@ const params = z.object({
 });
 
 type Query = z.output<typeof params>;
-type Show = (services: XServices, query: Query) => Promise<unknown>;
+type Show = (services: XServices, query: Query, person: Principal) => Promise<unknown>;
 
 /** What the web app and the command line show of toolkit x. Nothing here changes anything. */
 export const views: Readonly<Record<string, View<XServices>>> = {
@@ -41,7 +42,9 @@ export const views: Readonly<Record<string, View<XServices>>> = {
   drafts: view((services, { limit }) => contents(services, ['draft', 'failed'], limit)),
   schedule: view(scheduleView),
   targets: view((services) => targetsOf(services)),
-  stats: view((services, { days }) => statsOf(services, sinceOf(services.now(), { days }), days)),
+  stats: view((services, { days }, principal) =>
+    statsOf({ services, principal }, sinceOf(services.now(), { days }), days),
+  ),
   analytics: view(analyticsView),
   usage: view(usageView),
   loops: view(loopsView),
@@ -55,8 +58,8 @@ export const views: Readonly<Record<string, View<XServices>>> = {
 };
 
 function view(show: Show): View<XServices> {
-  return async (given, { services }) => {
-    const shown = await show(services, params.parse(known(given)));
+  return async (given, { services, person }) => {
+    const shown = await show(services, params.parse(known(given)), person);
     // One pass through JSON drops what is undefined and proves the rest serialisable.
     return JSON.parse(JSON.stringify(shown)) as JsonValue;
   };

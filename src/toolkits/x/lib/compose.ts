@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import type { Approval } from '../../../contract/ports.ts';
 import type { Principal } from '../../../contract/principal.ts';
 import type { ToolContext } from '../../../contract/tool.ts';
 import { textsOf } from '../growth/agenda.ts';
@@ -79,8 +80,9 @@ export async function permitScheduled(context: ToolContext<XServices>, row: Cont
   const by = deciderOf(context);
   if (!by || row.scheduled_for === null) return;
   const { approvals } = context.services.kernel;
+  let permit: Approval | undefined;
   try {
-    const permit = await approvals.propose({
+    permit = await approvals.propose({
       ...callFor(row),
       kind: 'permit',
       requester: SCHEDULER,
@@ -92,6 +94,8 @@ export async function permitScheduled(context: ToolContext<XServices>, row: Cont
   } catch (error) {
     // The item is scheduled all the same; when its time comes the policy decides.
     context.services.log.warn('A scheduled post got no permit', { item: row.id, error: String(error) });
+    // Left in the inbox it would ask for what nobody waits for.
+    if (permit) await approvals.withdraw(permit.id, SCHEDULER).catch(() => {});
   }
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Principal } from '../../../contract/principal.ts';
 import type { PostRow } from '../growth/tables.ts';
 import type { XServices } from '../services.ts';
+import { waitingFor } from './shown-to.ts';
 
 const POSTS_LOOKED_AT = 1000;
 
@@ -27,15 +29,16 @@ export const statsShape = z.object({
 });
 
 export async function statsOf(
-  { growth, kernel }: Pick<XServices, 'growth' | 'kernel'>,
+  reader: { readonly services: Pick<XServices, 'growth' | 'kernel'>; readonly principal: Principal },
   since: Date,
   days: number,
 ): Promise<z.input<typeof statsShape>> {
-  const [posts, trend, discovered, pending] = await Promise.all([
+  const { growth } = reader.services;
+  const [posts, trend, discovered, waiting] = await Promise.all([
     growth.posts.latest(['tweet', 'reply', 'quote', 'thread'], POSTS_LOOKED_AT, { since, state: 'posted' }),
     growth.journal.followerTrend(since),
     growth.discovered.countSince(since),
-    kernel.approvals.count({ states: ['pending'], toolkit: 'x', kind: 'call' }),
+    waitingFor(reader, 0),
   ]);
   const [first, last] = [trend[0], trend.at(-1)];
   const count = (kind: PostRow['kind']): number => posts.filter((post) => post.kind === kind).length;
@@ -47,7 +50,7 @@ export async function statsOf(
     quotes: count('quote'),
     threads: count('thread'),
     discovered,
-    pending_approvals: pending,
+    pending_approvals: waiting.count,
     followers: {
       current: last?.followers ?? null,
       change: first && last && first !== last ? last.followers - first.followers : null,

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AGENT, OTHER, PERSON } from '../../../../test/support/kernel.ts';
 import { codeOf, openXKit, type XKit, type XKitOptions } from '../../../../test/support/x-kit.ts';
+import { DISCOVERY } from '../growth/principals.ts';
 
 describe('the approval tools', () => {
   let kit: XKit;
@@ -106,6 +107,19 @@ describe('the approval tools', () => {
     expect(codeOf((await kit.call('approve_all', {}, person)).outcome)).toBe('x_forbidden');
   });
 
+  it('answer item by item when nothing worked for certain and one item is in doubt', async () => {
+    await open();
+    for (const text of ['Refused by X', 'Cut off on the way back']) await queue(text);
+    await kit.fault({ kind: 'rate_limited', endpoint: 'create_tweet', times: 1 });
+    await kit.fault({ kind: 'drop_after', endpoint: 'create_tweet', times: 1 });
+    await kit.fault({ kind: 'unavailable', endpoint: 'user_tweets', times: 50 });
+    expect(await kit.data('approve_all', {}, person)).toMatchObject({
+      approved: 0,
+      failed: 2,
+      results: [{ error: { code: 'x_rate_limited' } }, { status: 'indeterminate' }],
+    });
+  });
+
   it('run the edited call when a person edits first', async () => {
     await open();
     const id = await queue('With a tpyo');
@@ -186,5 +200,75 @@ describe('the record of changes', () => {
     expect([...params_summary]).toHaveLength(500);
     expect(params_summary.isWellFormed()).toBe(true);
     expect(callId).toBeTruthy();
+  });
+});
+
+describe('an agent', () => {
+  const [alice, bob] = ['alice', 'bob'].map((id) => ({ principal: { kind: 'agent', id } as const }));
+  const loop = { principal: DISCOVERY };
+  const asks = { require_approval_for: ['x_post_tweet'] };
+  const textsFor = async (kit: XKit, more?: object): Promise<unknown[]> => {
+    const { items, pending_count } = await kit.data('list_pending_approvals', {}, more);
+    const texts = (items as { params: { text: string } }[]).map(({ params }) => params.text);
+    expect(pending_count).toBe(texts.length);
+    expect(await kit.data('get_pending_count', {}, more)).toEqual({ pending_count });
+    expect(await kit.data('get_stats', {}, more)).toMatchObject({ pending_approvals: pending_count });
+    return texts;
+  };
+  const queueAll = async (kit: XKit): Promise<void> => {
+    await kit.call('x_post_tweet', { text: 'of alice' }, alice);
+    await kit.call('x_post_tweet', { text: 'of bob' }, bob);
+    await kit.call('x_post_tweet', { text: 'of local' });
+    await kit.call('x_post_tweet', { text: 'of a loop' }, loop);
+  };
+
+  it('is shown of the queue what it asked for itself; the nameless one also what the loops ask', async () => {
+    await using kit = await openXKit({ policy: asks });
+    await queueAll(kit);
+    expect(await textsFor(kit, alice)).toEqual(['of alice']);
+    expect(await textsFor(kit, bob)).toEqual(['of bob']);
+    expect(await textsFor(kit)).toEqual(['of local', 'of a loop']);
+    for (const principal of [PERSON, DISCOVERY])
+      expect(await textsFor(kit, { principal })).toEqual(['of alice', 'of bob', 'of local', 'of a loop']);
+  });
+
+  it('is shown what it may decide too, where agents may approve', async () => {
+    await using kit = await openXKit({
+      policy: asks,
+      config: { approvals: { agents_may_approve: true } },
+    });
+    await queueAll(kit);
+    expect(await textsFor(kit, alice)).toEqual(['of alice', 'of bob', 'of a loop']);
+    expect(await textsFor(kit)).toEqual(['of local', 'of a loop']);
+    const { items } = await kit.data('list_pending_approvals', {}, alice);
+    const [, ofBob] = items as { id: number }[];
+    expect(await kit.data('approve_item', { id: ofBob?.id ?? 0 }, alice)).toMatchObject({ executed: true });
+  });
+
+  it('is shown its own changes, and another’s like one that never was', async () => {
+    await using kit = await openXKit();
+    const drafts = new Map<string, string>();
+    for (const [name, more] of Object.entries({ alice, bob, local: {}, loop })) {
+      const { callId } = await kit.call('compose_tweet', { content: `Draft of ${name}` }, more);
+      drafts.set(name, callId);
+      kit.clock.advance(1000);
+    }
+    const seen = async (more?: object) => {
+      const { mutations } = await kit.data('get_recent_mutations', {}, more);
+      return (mutations as { correlation_id: string }[]).map(({ correlation_id }) => correlation_id);
+    };
+    const ids = (...names: string[]) => names.map((name) => drafts.get(name));
+    expect(await seen(alice)).toEqual(ids('alice'));
+    expect(await seen()).toEqual(ids('loop', 'local'));
+    expect(await seen({ principal: PERSON })).toEqual(ids('loop', 'local', 'bob', 'alice'));
+    const detail = (name: string, more?: object) =>
+      kit.call('get_mutation_detail', { correlation_id: drafts.get(name) ?? '' }, more);
+    expect((await detail('alice', alice)).outcome).toMatchObject({ status: 'ok' });
+    expect((await detail('alice', { principal: PERSON })).outcome).toMatchObject({ status: 'ok' });
+    expect((await detail('loop')).outcome).toMatchObject({ status: 'ok' });
+    const unknown = await kit.call('get_mutation_detail', { correlation_id: 'nothing' }, bob);
+    for (const more of [bob, {}]) {
+      expect(codeOf((await detail('alice', more)).outcome)).toBe(codeOf(unknown.outcome));
+    }
   });
 });

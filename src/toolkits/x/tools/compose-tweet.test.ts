@@ -62,4 +62,19 @@ describe('compose_tweet', () => {
     );
     expect((await plain.call('compose_tweet', { content: 'No model needed' })).outcome.status).toBe('ok');
   });
+
+  it('leaves no permit to decide when the agent that approved the scheduling may not give one', async () => {
+    const agents = await kit.second({
+      policy: { require_approval_for: ['compose_tweet'] },
+      config: { approvals: { agents_may_approve: true } },
+    });
+    const [asker, decider] = ['asker', 'decider'].map((id) => ({ kind: 'agent', id }) as const);
+    if (!asker || !decider) throw new Error('Two agents are needed.');
+    const words = { content: 'Decided by an agent', scheduled_for: '2026-02-25T12:10:00Z' };
+    const { outcome } = await agents.call('compose_tweet', words, { principal: asker });
+    if (outcome.status !== 'routed') throw new Error(`was ${outcome.status}`);
+    const { approval } = await agents.kernel.approvals.approve(outcome.approvalId, decider);
+    expect(approval.state).toBe('done');
+    expect(await agents.kernel.approvals.list({ kind: 'permit' })).toMatchObject([{ state: 'withdrawn' }]);
+  });
 });

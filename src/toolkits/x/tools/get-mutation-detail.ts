@@ -4,6 +4,7 @@ import { isChange } from '../../../contract/effect.ts';
 import { ToolFault } from '../../../contract/faults.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { describeMutation, mutation, resultOf } from '../lib/mutation-view.ts';
+import { isShownTo } from '../lib/shown-to.ts';
 import { defineXTool } from '../services.ts';
 
 export const getMutationDetail = defineXTool({
@@ -26,9 +27,11 @@ export const getMutationDetail = defineXTool({
     params: z.unknown(),
     result: z.unknown(),
   }),
-  async run({ correlation_id }, { services }) {
+  async run({ correlation_id }, { services, principal }) {
     const call = await services.kernel.telemetry.call(correlation_id);
-    if (call?.toolkit !== 'x' || !isChange(call.effect as Effect)) {
+    const shown = call?.toolkit === 'x' && isChange(call.effect as Effect) && isShownTo(principal, call);
+    // Another agent's change is answered like one that never was.
+    if (!shown) {
       throw new ToolFault('invalid_input', `No change has the correlation id ${correlation_id}.`, {
         detail: { correlation_id },
       });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { waitingFor } from '../lib/shown-to.ts';
 import { defineXTool } from '../services.ts';
 
 export const getPendingCount = defineXTool({
@@ -14,8 +15,8 @@ export const getPendingCount = defineXTool({
   requires: { db: true },
   input: z.object({}),
   output: z.object({ pending_count: z.number() }),
-  async run(_args, { services }) {
-    const count = await services.kernel.approvals.count({ states: ['pending'], toolkit: 'x', kind: 'call' });
+  async run(_args, context) {
+    const { count } = await waitingFor(context, 0);
     return { pending_count: count };
   },
 });

@@ -8,6 +8,7 @@ import {
   mutation,
   statusOf,
 } from '../lib/mutation-view.ts';
+import { callsFor } from '../lib/shown-to.ts';
 import { defineXTool } from '../services.ts';
 
 const ALL = [...new Set(Object.values(CALL_STATUSES).flat())];
@@ -28,9 +29,10 @@ export const getRecentMutations = defineXTool({
     status: z.enum(MUTATION_STATUSES).optional(),
   }),
   output: z.object({ count: z.number(), mutations: z.array(mutation) }),
-  async run({ limit, tool_name, status }, { services }) {
+  async run({ limit, tool_name, status }, context) {
+    const { services } = context;
     const { telemetry } = services.kernel;
-    const calls = await telemetry.calls({
+    const calls = await callsFor(context, {
       toolkit: 'x',
       effects: ['change', 'destroy'],
       statuses: status ? CALL_STATUSES[status] : ALL,

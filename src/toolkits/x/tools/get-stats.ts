@@ -16,5 +16,5 @@ export const getStats = defineXTool({
   requires: { db: true },
   input: z.object({ days }),
   output: statsShape,
-  run: ({ days: span = 7 }, { services, now }) => statsOf(services, sinceOf(now(), { days: span }), span),
+  run: ({ days: span = 7 }, context) => statsOf(context, sinceOf(context.now(), { days: span }), span),
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { approvalItem, describeItem } from '../lib/approval-view.ts';
+import { waitingFor } from '../lib/shown-to.ts';
 import { defineXTool } from '../services.ts';
 
 export const listPendingApprovals = defineXTool({
@@ -15,13 +16,8 @@ export const listPendingApprovals = defineXTool({
   requires: { db: true },
   input: z.object({ limit: z.number().int().min(1).max(200).default(50) }),
   output: z.object({ pending_count: z.number(), items: z.array(approvalItem) }),
-  async run({ limit }, { services }) {
-    const { approvals } = services.kernel;
-    const waiting = { states: ['pending'], toolkit: 'x', kind: 'call' } as const;
-    const [count, items] = await Promise.all([
-      approvals.count(waiting),
-      approvals.list({ ...waiting, limit, order: 'oldest' }),
-    ]);
+  async run({ limit }, context) {
+    const { count, items } = await waitingFor(context, limit);
     return { pending_count: count, items: items.map(describeItem) };
   },
 });

@@ -45,14 +45,17 @@ export const proposeAndQueueReplies = defineXTool({
   async run({ drafts }, context) {
     const results: z.input<typeof result>[] = [];
     let firstFault: ToolFault | undefined;
+    let inDoubt = false;
     for (const [index, { tweet_id, text }] of drafts.entries()) {
       if (context.signal.aborted) break;
       context.progress(`Reply ${index + 1} of ${drafts.length}`, index, drafts.length);
       const outcome = await context.call('x_reply_to_tweet', { text, in_reply_to_id: tweet_id });
       results.push({ tweet_id, ...describeOutcome(outcome) });
       if ('fault' in outcome) firstFault ??= outcome.fault;
+      if (outcome.status === 'indeterminate') inDoubt = true;
     }
-    if (firstFault && results.every((item) => item.status === 'failed')) throw firstFault;
+    // A fault says that nothing happened, and an approval would come back to be run again: only when that is certain.
+    if (firstFault && !inDoubt && results.every((item) => item.status === 'failed')) throw firstFault;
     const count = (status: string): number => results.filter((item) => item.status === status).length;
     return { queued: count('queued'), executed: count('executed'), failed: count('failed'), results };
   },

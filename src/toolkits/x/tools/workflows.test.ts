@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PERSON } from '../../../../test/support/kernel.ts';
 import { codeOf, openXKit, type XKit, type XKitOptions } from '../../../../test/support/x-kit.ts';
 import { startModel, type TestModel } from '../../../../test/support/x-model.ts';
 
@@ -82,6 +83,32 @@ describe('the workflows', () => {
       drafts: [{ tweet_id: '1', text: 'To nobody' }],
     });
     expect(codeOf(outcome)).toBe('not_found');
+  });
+
+  it('report each reply when one failed for certain and one is in doubt, so that the approval is used up', async () => {
+    await open({ policy: { require_approval_for: ['propose_and_queue_replies'] } });
+    const [first, second] = [await someonePosts('benno_ships', 'a'), await someonePosts('kofi_codes', 'b')];
+    const { outcome } = await kit.call('propose_and_queue_replies', {
+      drafts: [
+        { tweet_id: first, text: 'One fine reply here' },
+        { tweet_id: second, text: 'Another quite different answer' },
+      ],
+    });
+    if (outcome.status !== 'routed') throw new Error(`was ${outcome.status}`);
+    await kit.fault({ kind: 'rate_limited', endpoint: 'create_tweet', times: 1 });
+    await kit.fault({ kind: 'drop_after', endpoint: 'create_tweet', times: 1 });
+    await kit.fault({ kind: 'unavailable', endpoint: 'user_tweets', times: 50 });
+    const decided = await kit.kernel.approvals.approve(outcome.approvalId, PERSON);
+    expect(decided.approval.state).toBe('done');
+    expect(decided.outcome).toMatchObject({
+      status: 'ok',
+      data: {
+        executed: 0,
+        failed: 2,
+        results: [{ error: { code: 'x_rate_limited' } }, { status: 'failed' }],
+      },
+    });
+    expect(await kit.posted()).toEqual(['Another quite different answer']);
   });
 
   it('keep the drafts that worked when one post is gone', async () => {
