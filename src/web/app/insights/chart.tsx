@@ -90,6 +90,15 @@ const timeName = (time: number, byDay: boolean): string =>
     ? new Date(time).toISOString().slice(0, 10)
     : new Date(time).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
 
+const HALF_A_DAY = 43_200;
+
+/** From the first point to the last in seconds; the library would give a single point a scale of years. */
+function days(at: readonly number[], bars: boolean): [number, number] {
+  const [first = 0, last = first] = [at[0], at.at(-1)].map((time) => (time ?? 0) / 1000);
+  const room = bars || first === last ? HALF_A_DAY : 0;
+  return [first - room, last + room];
+}
+
 function Plot({ at, series, format = plain, stacked = false, byDay = false, close = false, title }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const scheme = useColourScheme();
@@ -115,7 +124,7 @@ function Plot({ at, series, format = plain, stacked = false, byDay = false, clos
         cursor: { drag: { x: false, y: false } },
         ...(byDay ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
         scales: {
-          x: { range: (_plot, from, to) => (stacked ? [from - 43_200, to + 43_200] : [from, to]) },
+          x: { range: () => days(at, stacked) },
           y: { range: (_plot, low, high) => (close ? around(low, high) : [0, high * 1.1 || 1]) },
         },
         axes: [
