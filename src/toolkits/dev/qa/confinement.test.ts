@@ -195,6 +195,16 @@ describe.skipIf(!works)(`a QA command in bubblewrap${why}`, () => {
     expect(existsSync(join(home, 'left'))).toBe(false);
   });
 
+  it('makes no folder outside when setup leaves a link in its home where something is to be mounted', async () => {
+    const victim = join(folder, 'victim');
+    writeFiles(folder, { 'victim/a.txt': '', 'home/fixtures/deep/b.txt': 'b' });
+    const setup = `const fs = require('fs'); fs.renameSync(process.env.HOME + '/fixtures', process.env.HOME + '/moved'); fs.symlinkSync('/oldroot${victim}', process.env.HOME + '/fixtures');`;
+    const test = `console.log(JSON.stringify(require('fs').readFileSync(process.env.HOME + '/fixtures/deep/b.txt', 'utf8')))`;
+    const readable = [join(home, 'fixtures/deep')];
+    expect(await see(test, { readable, setup: [process.execPath, '-e', setup] })).toBe('b');
+    expect(readdirSync(victim)).toEqual(['a.txt']);
+  });
+
   it.each([
     ['the home folder', () => home],
     ['the folder above it', () => folder],

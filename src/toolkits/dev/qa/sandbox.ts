@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { lstat, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import {
   borrowedObjects,
   covers,
@@ -64,6 +65,9 @@ export async function confine(argv: readonly string[], to: Confinement): Promise
     ...(to.network ? await resolverFile() : []),
     ...to.readable.map(expand),
   ];
+  const borrowed = await borrowedObjects(to.gitDir);
+  const mounts = [...readOnly, ...borrowed, to.gitDir, to.dataDir, to.tmp, to.workDir];
+  if (home) await removeLinks(to.home, resolve(home), mounts);
   const opened = readOnly.some((path) => covers(path, to.dataDir));
   return [
     'bwrap',
@@ -76,23 +80,33 @@ export async function confine(argv: readonly string[], to: Confinement): Promise
     ...(home ? ['--bind', to.home, home] : []),
     ...readOnly.flatMap(show),
     ...(opened ? ['--tmpfs', to.dataDir] : []),
-    ...(await showGit(to)),
+    ...(await showGit(to, borrowed)),
     ...['--bind', to.tmp, to.tmp, '--bind', to.workDir, to.workDir, '--chdir', to.workDir, '--'],
     ...argv,
   ];
 }
 
-async function showGit({
-  gitDir,
-  worktreeGitDir,
-  gitConfig,
-  worktreeConfig,
-}: Confinement): Promise<string[]> {
+/** Setup may leave links in its home. Bubblewrap would follow them on the way to a mount, and make folders outside. */
+async function removeLinks(ownHome: string, home: string, mounts: readonly string[]): Promise<void> {
+  for (const mount of mounts.filter((path) => covers(home, path))) {
+    let at = ownHome;
+    for (const name of relative(home, mount).split('/')) {
+      at = join(at, name);
+      const found = await lstat(at).catch(() => undefined);
+      if (found?.isSymbolicLink()) await rm(at);
+    }
+  }
+}
+
+async function showGit(
+  { gitDir, worktreeGitDir, gitConfig, worktreeConfig }: Confinement,
+  borrowed: readonly string[],
+): Promise<string[]> {
   const ownConfig = join(worktreeGitDir, 'config.worktree');
   return [
     ...['--tmpfs', gitDir],
     ...SHOWN_OF_GIT.flatMap((name) => show(join(gitDir, name))),
-    ...(await borrowedObjects(gitDir)).flatMap(show),
+    ...borrowed.flatMap(show),
     ...['--ro-bind', gitConfig, join(gitDir, 'config')],
     ...['--ro-bind', worktreeGitDir, worktreeGitDir],
     ...((await exists(ownConfig)) ? ['--ro-bind', worktreeConfig, ownConfig] : []),
