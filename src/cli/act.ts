@@ -15,6 +15,9 @@ export interface ActOptions {
 interface Acted {
   readonly callId: string;
   readonly outcome: Outcome;
+  /** What was approved and could not run waits again under this number. */
+  readonly waits?: number;
+  readonly paused?: boolean;
 }
 
 /** One tool call as the person at the terminal, through the pipeline like any other. */
@@ -40,9 +43,14 @@ export async function act(
       signal: cancel.signal,
       onProgress: ({ message, done, total }) => progress.show(message, done, total),
     });
-    if (outcome.status !== 'routed' || !approve) return { callId, outcome };
-    const decided = await app.kernel.approvals.approve(outcome.approvalId, app.person);
-    return { callId: decided.approval.callId ?? callId, outcome: decided.outcome ?? outcome };
+    if (outcome.status !== 'routed') return { callId, outcome };
+    if (!approve) return { callId, outcome, paused: await app.kernel.isPaused() };
+    const { approval, outcome: gave } = await app.kernel.approvals.approve(outcome.approvalId, app.person);
+    return {
+      callId: approval.callId ?? callId,
+      outcome: gave ?? outcome,
+      waits: approval.state === 'pending' ? approval.id : undefined,
+    };
   } finally {
     progress.end();
     process.off('SIGINT', stop);
@@ -61,27 +69,32 @@ export async function ask<T>(app: App, tool: string, args: JsonObject): Promise<
 /** Says what became of a change: `done` words the success, everything else is worded here. */
 export function tellAct<T>(
   global: GlobalOptions,
-  { callId, outcome }: Acted,
+  { callId, outcome, waits, paused }: Acted,
   done: (data: T, notes: JsonObject) => string,
 ): void {
   const failed =
     outcome.status === 'refused' || outcome.status === 'failed' || outcome.status === 'indeterminate';
   if (failed) process.exitCode = 1;
   if (global.json) {
-    printJson({ call_id: callId, ...outcomeData(outcome) });
+    printJson({
+      call_id: callId,
+      ...outcomeData(outcome),
+      ...(waits === undefined ? {} : { waits_as: waits }),
+    });
     return;
   }
+  const still = waits === undefined ? '' : `\nIt still waits in the inbox as ${waits}.`;
   switch (outcome.status) {
     case 'ok':
       print(plainText(done(outcome.data as T, outcome.notes)));
       return;
     case 'routed':
       print(
-        `Nothing was done yet: ${outcome.reason}. It waits in the inbox as ${outcome.approvalId}.\nApprove it: countersign approvals approve ${outcome.approvalId}   (with --approve a command decides at once)`,
+        `Nothing was done yet: ${outcome.reason}. It waits in the inbox as ${outcome.approvalId}.${paused ? ' Changes are paused; it can run after `countersign resume`.' : ''}\nApprove it: countersign approvals approve ${outcome.approvalId}   (with --approve a command decides at once)`,
       );
       return;
     case 'dry_run':
-      print('Dry run (policy): nothing was changed.');
+      print(`Dry run (policy): nothing was changed.${still}`);
       if (outcome.data !== undefined) print(plainText(JSON.stringify(outcome.data, null, 2)));
       return;
     case 'needs_person':
@@ -94,7 +107,7 @@ export function tellAct<T>(
       return;
     case 'refused':
     case 'failed':
-      complain(`Error: ${plainText(outcome.fault.message)}\n${outcome.fault.hint}`);
+      complain(`Error: ${plainText(outcome.fault.message)}\n${outcome.fault.hint}${still}`);
       return;
     default:
       outcome satisfies never;

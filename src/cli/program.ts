@@ -1,6 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ToolFault } from '../contract/faults.ts';
 import { PROFILES } from '../contract/profile.ts';
+import { closest } from '../lib/closest.ts';
+import { fileProblem } from '../lib/file-problem.ts';
 import { VERSION } from '../lib/version.ts';
 import { CliError, type GlobalOptions } from './context.ts';
 import { complain, print } from './output.ts';
@@ -26,6 +28,7 @@ export function createProgram(): Command {
     .option('--json', 'print JSON for programs')
     .option('--verbose', 'say more on stderr')
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'Error:')) })
     // An option of our own: `mcp-server --version` has a line of its own, which commander's would swallow.
     .hook('preAction', (_program, command) => {
       if (!globals(command).version || command.name() === 'mcp-server') return;
@@ -40,7 +43,22 @@ export function createProgram(): Command {
   addRecord(program);
   addAssistant(program);
   addToolkitCommands(program);
+  refuseUnknown(program);
   return program;
+}
+
+/** A mistyped command must not become an argument of the group's default one. */
+function refuseUnknown(group: Command): void {
+  for (const one of group.commands) refuseUnknown(one);
+  group.hook('preSubcommand', ({ args: [word], commands }, chosen) => {
+    if (word === undefined || word.startsWith('-') || chosen.registeredArguments.length > 0) return;
+    if (commands.some((one) => one.name() === word || one.aliases().includes(word))) return;
+    const meant = closest(
+      word,
+      commands.map((one) => one.name()),
+    );
+    group.error(`error: unknown command '${word}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`);
+  });
 }
 
 function addServing(program: Command): void {
@@ -150,6 +168,10 @@ function addDeciding(program: Command): void {
     .option('--reason <text>', 'told to the agent')
     .option('--feedback <text>', 'what it should do instead')
     .action(async (id, options, command) => (await load()).reject(globals(command), id, options));
+  approvals
+    .command('withdraw <id>')
+    .description('take back a permit that was not used yet, or a request')
+    .action(async (id, _options, command) => (await load()).withdraw(globals(command), id));
   approvals
     .command('edit <id>')
     .description('change the arguments before approving')
@@ -264,7 +286,7 @@ function addRecord(program: Command): void {
   program
     .command('restore <folder>')
     .description('put a backup in place; what was there is moved aside')
-    .option('--force', 'even while a change seems to run')
+    .option('--force', 'even while a server or a change seems to run, or over a store that cannot be opened')
     .action(async (folder, options, command) =>
       (await import('./commands/backup.ts')).restore(globals(command), folder, options),
     );
@@ -283,6 +305,7 @@ function tell(error: unknown): number {
     complain(`Error: ${error.message}\n${error.hint}`);
     return 1;
   }
-  complain(`Error: ${error instanceof Error ? error.message : String(error)}`);
+  const text = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
+  complain(`Error: ${text}`);
   return 1;
 }

@@ -1,11 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { openApp } from '../../src/app.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { parseCases, runCases } from '../../src/kernel/policy/cases.ts';
+import { openTerminal } from '../cli/support.ts';
 
 const SKIPPED = new Set(['node_modules', 'dist', 'coverage']);
 
@@ -181,26 +179,20 @@ describe('the check of documents', () => {
 });
 
 describe('the policy guide', () => {
-  it('shows a policy that decides as its own table of cases says', async () => {
-    const [config = '', cases = ''] = blocksOf(readFileSync(join('docs', 'guides', 'policy.md'), 'utf8'))
+  it('shows a policy that decides as its own table of cases says, word for word', async () => {
+    const blocks = blocksOf(readFileSync(join('docs', 'guides', 'policy.md'), 'utf8'));
+    const [config = '', cases = ''] = blocks
       .filter(({ language }) => language === 'toml')
       .map(({ body }) => body);
-    const home = mkdtempSync(join(tmpdir(), 'countersign-guide-'));
-    const configPath = join(home, 'config.toml');
-    writeFileSync(configPath, config);
-    const app = await openApp({
-      configPath,
-      env: { COUNTERSIGN_HOME: home, COUNTERSIGN_LOG__LEVEL: 'silent' },
-    });
+    const command = '$ countersign policy test cases.toml\n';
+    const printed = blocks.find(({ body }) => body.startsWith(command))?.body.slice(command.length);
+    const terminal = openTerminal(config);
     try {
-      const table = parseCases(cases, 'cases.toml');
-      const toolNames = app.inventory.catalogue.map(({ name }) => name);
-      const results = runCases(app.policy.current, table, { now: app.now(), toolNames });
-      expect(results.filter(({ passed }) => !passed)).toEqual([]);
-      expect(results.length).toBeGreaterThan(4);
+      const file = join(terminal.home, 'cases.toml');
+      writeFileSync(file, cases);
+      expect(await terminal.run('policy', 'test', file)).toEqual({ code: 0, out: printed, err: '' });
     } finally {
-      await app.close();
-      rmSync(home, { recursive: true, force: true });
+      terminal.close();
     }
   });
 });

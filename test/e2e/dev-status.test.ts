@@ -213,6 +213,7 @@ describe('a permit that a person gives unasked', () => {
       const argv = ['approvals', 'permit', 'code_branch_pr_create', '--args', JSON.stringify(args)];
       return (JSON.parse(place.home.cli(...argv, '--for', name, '--json')) as { uuid: string }).uuid;
     };
+    place.home.cli('agents', 'add', 'somebody-else');
     const theirs = give('somebody-else');
     expect(await agent.refused('code_branch_pr_create', { ...args, approval_id: theirs })).toMatchObject({
       code: 'approval_invalid',

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
+import type { App } from '../../app.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval, ApprovalState } from '../../contract/ports.ts';
 import { APPROVAL_STATES } from '../../contract/ports.ts';
 import { principalName } from '../../contract/principal.ts';
 import { outcomeData } from '../../kernel/evidence.ts';
+import { createExposure } from '../../registry/exposure.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
-import { print, printJson, table } from '../output.ts';
+import { complain, print, printJson, table } from '../output.ts';
 import { plainText } from '../plain-text.ts';
 import { age, parseArgs } from '../text.ts';
 import { proposedDiff } from './dev-change.ts';
@@ -20,19 +22,36 @@ export function listApprovals(
     const limit = Number(options.limit ?? 50);
     const rows = await kernel.approvals.list({ states, limit, toolkit: options.toolkit, order: 'oldest' });
     if (global.json) return printJson(rows.map(asJson));
-    if (rows.length === 0)
-      return print(states.includes('pending') ? 'Nothing is waiting for you.' : 'Nothing found.');
-    const cells = rows.map((one) => [
-      String(one.id),
-      one.state,
-      age(one.createdAt, now()),
-      plainText(principalName(one.requester)),
-      one.tool,
-      plainText(one.summary),
-    ]);
-    print(table(['ID', 'STATE', 'AGE', 'ASKED BY', 'TOOL', 'WHAT WILL HAPPEN'], cells, 70));
-    if (states.includes('pending'))
-      print('\nLook: countersign approvals show ID   Decide: countersign approvals approve|reject|edit ID');
+    const tell = (found: readonly Approval[]): void => {
+      const cells = found.map((one) => [
+        String(one.id),
+        one.state,
+        age(one.createdAt, now()),
+        plainText(principalName(one.requester)),
+        one.tool,
+        plainText(one.summary),
+      ]);
+      print(table(['ID', 'STATE', 'AGE', 'ASKED BY', 'TOOL', 'WHAT WILL HAPPEN'], cells, 70));
+    };
+    const waiting = states.includes('pending');
+    if (rows.length === 0) print(waiting ? 'Nothing is waiting for you.' : 'Nothing found.');
+    else {
+      tell(rows);
+      if (waiting)
+        print('\nLook: countersign approvals show ID   Decide: countersign approvals approve|reject|edit ID');
+    }
+    if (options.state !== undefined) return;
+    const given = await kernel.approvals.list({
+      states: ['approved'],
+      kind: 'permit',
+      toolkit: options.toolkit,
+      limit,
+      order: 'oldest',
+    });
+    if (given.length === 0) return;
+    print('\nPermits you gave that are not used yet:');
+    tell(given);
+    print('\nTake one back: countersign approvals withdraw ID');
   });
 }
 
@@ -106,6 +125,14 @@ export function reject(
   });
 }
 
+export function withdraw(global: GlobalOptions, id: string): Promise<void> {
+  return withApp(global, async ({ kernel, person }) => {
+    const approval = await kernel.approvals.withdraw(id, person);
+    if (global.json) printJson(asJson(approval));
+    else print(`${approval.id}: withdrawn. ${approval.tool} will not run by it.`);
+  });
+}
+
 export function editApproval(
   global: GlobalOptions,
   id: string,
@@ -132,7 +159,9 @@ export function permit(
   tool: string,
   options: { args: string; for: string; reason?: string },
 ): Promise<void> {
-  return withApp(global, async ({ kernel, person }) => {
+  return withApp(global, async (app) => {
+    const { kernel, person } = app;
+    await mustBeAgent(app, options.for);
     const requester = { kind: 'agent' as const, id: options.for };
     const { id } = await kernel.approvals.propose({
       tool,
@@ -143,12 +172,26 @@ export function permit(
       kind: 'permit',
     });
     const { approval } = await kernel.approvals.approve(id, person);
+    const { profile, toolkits } = app.config;
+    const { find } = await createExposure(app.inventory, { profile, toolkits, discovery: false });
+    if (!find(approval.tool))
+      complain(
+        `Warning: agents cannot call ${approval.tool}: it is not offered with profile ${profile} and toolkits ${toolkits.join(', ')}.`,
+      );
     if (global.json) printJson(asJson(approval));
     else
       print(
         `Permit ${approval.id} (${approval.uuid}) for agent ${options.for}: ${approval.summary}\nIt works once, until ${approval.expiresAt?.toISOString() ?? 'used'}.`,
       );
   });
+}
+
+/** A permit for a name that nobody has would never be used, and would look like safety. */
+async function mustBeAgent({ kernel }: App, name: string): Promise<void> {
+  const active = (await kernel.agents.list()).filter(({ revokedAt }) => revokedAt === undefined);
+  const known = ['local', 'assistant', ...active.map((agent) => agent.name)];
+  if (!known.includes(name))
+    throw new CliError(`There is no agent "${name}"; known: ${known.join(', ')}.`, 2);
 }
 
 export function settle(

@@ -31,14 +31,11 @@ export function explain(global: GlobalOptions, name: string, options: ExplainOpt
     const now = options.at === undefined ? app.now() : new Date(options.at);
     if (Number.isNaN(now.getTime()))
       throw new CliError(`"${options.at}" is not a time; use 2026-03-01T09:00:00Z.`, 2);
-    const { decision, considered, limits } = policy.explain({
-      subject,
-      args,
-      principal,
-      now,
-      dryRunRequested: args.dry_run === true,
-      paused,
-    });
+    const call = { subject, args, principal, now, dryRunRequested: args.dry_run === true };
+    const judged = policy.explain(call);
+    // A pause stops what would run now; what asks is put in the inbox all the same.
+    const { decision, considered, limits } =
+      paused && judged.decision.action === 'allow' ? policy.explain({ ...call, paused }) : judged;
     if (global.json) return printJson({ tool: subject.name, decision, considered, limits });
     print(`${subject.name}: ${decision.action.toUpperCase()} by ${decision.rule}\n${decision.reason}\n`);
     print(
@@ -50,7 +47,10 @@ export function explain(global: GlobalOptions, name: string, options: ExplainOpt
     );
     for (const limit of limits)
       print(`Counts in ${limit.key}: at most ${limit.max} per ${limit.periodSeconds} s`);
-    if (paused) print('Changes are paused now.');
+    if (paused)
+      print(
+        `Changes are paused now.${decision.action === 'ask' ? ' It would wait; it can run after `countersign resume`.' : ''}`,
+      );
   });
 }
 

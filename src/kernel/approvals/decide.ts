@@ -319,7 +319,11 @@ function alreadyText(current: Approval, from: readonly ApprovalState[]): string 
   if (from.includes(current.state))
     return `Approval ${current.id} was changed by somebody else just now; look at it again.`;
   const who = current.decidedBy ? ` by ${principalName(current.decidedBy)}` : '';
-  return `Approval ${current.id} is already ${current.state}${who}.`;
+  const back =
+    current.kind === 'permit' && current.state === 'approved'
+      ? ` A person takes it back with: countersign approvals withdraw ${current.id}`
+      : '';
+  return `Approval ${current.id} is already ${current.state}${who}.${back}`;
 }
 
 async function validEdit(
@@ -332,7 +336,7 @@ async function validEdit(
   if (approval.kind === 'permit') {
     throw new ToolFault(
       'approval_state',
-      'A permit covers one exact call; reject it and let the agent request another.',
+      `A permit covers one exact call; withdraw it (countersign approvals withdraw ${approval.id}) and let the agent request another.`,
     );
   }
   const parsed = bound.tool.input.parse(args);
