@@ -31,14 +31,7 @@ export function toolkitPage(toolkit: Toolkit): string {
 }
 
 function toolSection(tool: Tool): string {
-  const { properties = {}, required = [] } = tool.input.json as {
-    properties?: Record<string, Property>;
-    required?: string[];
-  };
-  const rows = Object.entries(properties).map(
-    ([name, property]) =>
-      `| \`${name}\` | ${cell(typeOf(property))} | ${required.includes(name) ? 'yes' : 'no'} | ${cell(property.description ?? '')} |`,
-  );
+  const rows = argumentRows(tool.input.json as Property);
   const lines = [
     `### ${tool.name}\n`,
     `${tool.summary}\n`,
@@ -55,7 +48,28 @@ function toolSection(tool: Tool): string {
   return lines.join('\n');
 }
 
+/** A field of an object inside an argument follows it under the name a fault would give: `files[].path`. */
+function argumentRows({ properties = {}, required = [] }: Property, inside = ''): string[] {
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const path = `${inside}${name}`;
+    const row = `| \`${path}\` | ${cell(typeOf(property))} | ${required.includes(name) ? 'yes' : 'no'} | ${cell(property.description ?? '')} |`;
+    return [row, ...shapesIn(property, path).flatMap(([shape, at]) => argumentRows(shape, `${at}.`))];
+  });
+}
+
+/** The objects a value may be or hold, each with where it stands. */
+function shapesIn(property: Property, path: string): [shape: Property, path: string][] {
+  const { items, anyOf = [] } = property;
+  return [
+    ...(property.properties ? [[property, path] as [Property, string]] : []),
+    ...(items ? shapesIn(items, `${path}[]`) : []),
+    ...anyOf.flatMap((one) => shapesIn(one, path)),
+  ];
+}
+
 interface Property {
+  readonly properties?: Readonly<Record<string, Property>>;
+  readonly required?: readonly string[];
   readonly type?: string | string[];
   readonly description?: string;
   readonly enum?: readonly unknown[];
