@@ -26,7 +26,7 @@ export function zodSchema<T>(type: z.ZodType<T>, io: 'input' | 'output' = 'input
       return json;
     },
     parse(value) {
-      const result = type.safeParse(value);
+      const result = type.safeParse(value, { error: wordMissing });
       if (result.success) return { ok: true, value: result.data };
       return { ok: false, issues: result.error.issues.flatMap(flattenIssue) };
     },
@@ -44,6 +44,10 @@ function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
     },
   }) as JsonSchema;
 }
+
+/** Zod would say what it expected of `undefined`; a caller left something out. */
+const wordMissing: z.core.$ZodErrorMap = ({ code, input }) =>
+  input === undefined && (code === 'invalid_type' || code === 'invalid_union') ? 'is missing' : undefined;
 
 function flattenIssue(issue: z.core.$ZodIssue): SchemaIssue[] {
   if (issue.code === 'unrecognized_keys') {
