@@ -58,6 +58,33 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
     const { dialect } = owned.toolkit;
     return context.json(dialects[dialect].body({ tool: owned.tool, dialect, ...result }, served.modes()));
   });
+
+  // Whatever else is asked for here is a mistake of a program: it must not get the web application's page.
+  app.all('/tools/*', async (context) => {
+    const who = await door.identify(context.req.raw);
+    if (who instanceof Response) return who;
+    const { path } = context.req;
+    const name = path.slice('/tools/'.length);
+    if (path !== '/tools' && !served.exposure.find(name))
+      return context.json(
+        {
+          success: false,
+          error: `There is nothing at ${JSON.stringify(path.slice(0, 100))}; GET /tools lists the tools.`,
+          error_code: 'NOT_FOUND',
+        },
+        404,
+      );
+    const allow = path === '/tools' ? 'GET' : 'POST';
+    return context.json(
+      {
+        success: false,
+        error: `Use ${allow} ${path}${allow === 'POST' ? ' with the body {"arguments": {…}}' : ''}.`,
+        error_code: 'METHOD_NOT_ALLOWED',
+      },
+      405,
+      { allow },
+    );
+  });
 }
 
 async function readBody(request: Request): Promise<{ arguments?: unknown } | string> {
@@ -65,7 +92,11 @@ async function readBody(request: Request): Promise<{ arguments?: unknown } | str
   if (text.trim() === '') return {};
   try {
     const body: unknown = JSON.parse(text);
-    if (body !== null && typeof body === 'object' && !Array.isArray(body)) return body;
+    if (body !== null && typeof body === 'object' && !Array.isArray(body)) {
+      const [stray] = Object.keys(body);
+      if (stray === undefined || 'arguments' in body) return body;
+      return `The body has ${JSON.stringify(stray.slice(0, 80))} but no "arguments": wrap what the tool takes, {"arguments": {…}}.`;
+    }
     return 'The body must be a JSON object like {"arguments": {…}}.';
   } catch {
     return 'The body is not JSON. Send {"arguments": {…}}.';

@@ -121,6 +121,22 @@ describe('the same server over three transports', () => {
     expect(await rest.json()).toMatchObject({ success: true, data: { mode: 'autopilot' } });
   });
 
+  it('tells a program what is wrong with a plain request instead of showing it the web page', async () => {
+    const answer = async (method: string, path: string, body?: string) => {
+      const response = await fetch(`${server.url}${path}`, { method, ...(body ? { body } : {}) });
+      const { error } = (await response.json()) as { error: string };
+      return { status: response.status, allow: response.headers.get('allow'), error };
+    };
+    expect(await answer('POST', '/tools/get_mode', '{"text":"a"}')).toMatchObject({
+      status: 400,
+      error: expect.stringContaining('{"arguments": {…}}'),
+    });
+    expect(await answer('GET', '/tools/get_mode')).toMatchObject({ status: 405, allow: 'POST' });
+    expect(await answer('POST', '/tools', '{}')).toMatchObject({ status: 405, allow: 'GET' });
+    expect(await answer('GET', '/tools/no_such_tool')).toMatchObject({ status: 404 });
+    expect(await answer('GET', '/tools/get_mode/more')).toMatchObject({ status: 404 });
+  });
+
   it('refuses foreign hosts and pages, and unknown tokens', async () => {
     const { request } = await import('node:http');
     const status = (headers: Record<string, string>) =>
