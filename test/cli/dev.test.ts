@@ -51,15 +51,25 @@ async function openPull(run: string): Promise<void> {
 
 describe('countersign dev', () => {
   it('shows repositories, runs and every call of a run', async () => {
-    expect((await terminal.run('dev', 'repos')).out.split('\n')).toContain('clone');
+    expect((await terminal.run('dev', 'repos')).out).toMatch(/^clone +local +\/.*\/clone$/m);
     expect((await terminal.run('dev', 'runs')).out).toContain('No runs yet');
     const run = await startRun();
-    expect((await terminal.run('dev', 'runs')).out).toContain(run);
+    expect((await terminal.run('dev', 'runs')).out).toMatch(new RegExp(`^${run} .*numbers$`, 'm'));
     const { out } = await terminal.run('dev', 'run', run);
-    expect(out).toContain('Repository  clone');
+    expect(out).toContain('Repository  clone\nPurpose     numbers\n');
     expect(out).toMatch(/runs_create +person:\S+ +ok/);
     expect(out).toContain(`countersign audit export --run ${run}`);
-    expect((await terminal.run('dev', 'run', 'nope')).code).toBe(1);
+    const unknown = await terminal.run('dev', 'run', 'nope');
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('countersign dev runs') });
+    expect(unknown.err).not.toContain('runs_create');
+  });
+
+  it('says of a registered repository that its folder is not there', async () => {
+    terminal.configure(`[dev.repos.clone]\npath = "${repo}"\n[dev.repos.gone]\npath = "${repo}-gone"\n`);
+    const { out } = await terminal.run('dev', 'repos');
+    expect(out).toMatch(/^gone +local +\/.*\/clone-gone$/m);
+    expect(out).toContain(`gone cannot be used: There is no folder ${repo}-gone.`);
+    expect(out).not.toContain('clone cannot be used');
   });
 
   it('lists, shows and closes an issue of the local forge', async () => {
@@ -131,7 +141,9 @@ describe('countersign dev', () => {
     const shown = async () => (await terminal.run('dev', 'pr', 'show', '1', ...inClone)).out;
     expect(await shown()).toContain('Neither qa_test nor qa_lint ran on this commit.');
     await call('qa_test', { run_id: run });
-    expect(await shown()).toMatch(/^qa_test on this commit: pass, passed \(exit_code=0, \d+ms\)/m);
+    expect(await shown()).toMatch(
+      /^qa_test on this commit: passed \(exit code 0, \d+ ms\)\. Read it: countersign dev report /m,
+    );
     git(repo, 'checkout', '-q', 'add-three');
     git(repo, 'commit', '-q', '--allow-empty', '-m', 'later');
     expect(await shown()).toContain('Neither qa_test nor qa_lint ran on this commit.');

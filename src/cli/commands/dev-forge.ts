@@ -93,8 +93,10 @@ export function showPull(global: GlobalOptions, number: string, options: RepoOpt
         `${pr.head.ref} (${pr.head.sha.slice(0, 12)}) → ${pr.base.ref} (${pr.base.sha.slice(0, 12)})${pr.mergeable === undefined || pr.state === 'closed' ? '' : pr.mergeable ? ', can be merged' : ', has conflicts'}`,
       ),
     );
-    for (const { tool, status, summary, call_id } of checks)
-      print(`${tool} on this commit: ${status}, ${oneLine(summary)} (countersign dev report ${call_id})`);
+    for (const { tool, status, detail, call_id } of checks)
+      print(
+        `${tool} on this commit: ${VERDICTS[status] ?? status} (${oneLine(detail)}). Read it: countersign dev report ${call_id}`,
+      );
     if (checks.length === 0 && pr.state === 'open') print('Neither qa_test nor qa_lint ran on this commit.');
     if (pr.body) print(`\n${paragraph(pr.body)}`);
     print('');
@@ -202,6 +204,7 @@ function numberOf(text: string): number {
   return number;
 }
 
+const VERDICTS: Readonly<Record<string, string>> = { pass: 'passed', fail: 'failed', timeout: 'timed out' };
 const stateOf = ({ state, merged, draft }: Pull): string =>
   merged ? 'merged' : draft ? `${state}, draft` : state;
 const stateWord = ({ state = 'open' }: ListOptions): string => (state === 'all' ? '' : `${state} `);

@@ -24,6 +24,8 @@ interface QaReport {
 interface Found {
   readonly call: CallRecord;
   readonly summary: string;
+  /** The summary without the status in it, for a place that shows the status itself. */
+  readonly detail: string;
   readonly status: string;
   readonly commit: string | undefined;
   readonly reportId: string | undefined;
@@ -50,11 +52,11 @@ export function listReports(global: GlobalOptions, options: { run?: string; limi
     print(
       table(
         ['AT', 'TOOL', 'STATUS', 'SUMMARY', 'RUN', 'CALL'],
-        found.map(({ call, status, summary }) => [
+        found.map(({ call, status, detail }) => [
           minute(call.at.toISOString()),
           call.tool,
           status,
-          oneLine(summary, 50),
+          oneLine(detail, 50),
           call.runId ?? '',
           call.callId,
         ]),
@@ -69,7 +71,9 @@ export async function checksOf(app: App, commit: string) {
   const onIt = (await findReports(app, 100)).filter((found) => found.commit === commit);
   return ['qa_test', 'qa_lint'].flatMap((tool) => {
     const last = onIt.find(({ call }) => call.tool === tool);
-    return last ? [{ tool, status: last.status, summary: last.summary, call_id: last.call.callId }] : [];
+    if (!last) return [];
+    const { call, status, summary, detail } = last;
+    return [{ tool, status, summary, detail, call_id: call.callId }];
   });
 }
 
@@ -113,7 +117,7 @@ const kept = z.object({
     .object({
       status: z.string(),
       summary: z.string(),
-      report: z.object({ commit: z.string() }).optional(),
+      report: z.object({ commit: z.string(), exit_code: z.int(), duration_ms: z.number() }).optional(),
       error: z.object({ message: z.string() }).optional(),
     })
     .optional(),
@@ -124,11 +128,16 @@ const kept = z.object({
 /** A call that was refused or erased has no report; its own status stands for it. */
 function reportOf(call: CallDetail): Found {
   const result = kept.safeParse(call.result).data;
+  const status = result?.data?.status ?? call.status;
+  const summary = result?.data?.error?.message ?? result?.data?.summary ?? result?.message ?? '';
+  const report = result?.data?.report;
+  const ended = report && (status === 'pass' || status === 'fail');
   return {
     call,
-    status: result?.data?.status ?? call.status,
-    summary: result?.data?.error?.message ?? result?.data?.summary ?? result?.message ?? '',
-    commit: result?.data?.report?.commit,
+    status,
+    summary,
+    detail: ended ? `exit code ${report.exit_code}, ${report.duration_ms} ms` : summary,
+    commit: report?.commit,
     reportId: result?.notes?.qa_artifacts?.report_artifact_id,
   };
 }

@@ -1,12 +1,15 @@
 import type { CallRecord } from '../../contract/ports.ts';
+import type { Place } from '../../toolkits/dev/repos/directory.ts';
 import { look } from '../act.ts';
 import { type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
+import { oneLine, plainText } from '../plain-text.ts';
 import { limitOf } from '../text.ts';
 
 interface Run {
   readonly run_id: string;
   readonly repo: string;
+  readonly purpose: string;
   readonly created_at: string;
   readonly head_branch: string | null;
   readonly head_commit: string | null;
@@ -22,8 +25,14 @@ export function listRuns(global: GlobalOptions, options: { repo?: string; limit?
     if (runs.length === 0) return print('No runs yet. An agent starts one with runs_create.');
     print(
       table(
-        ['RUN', 'REPOSITORY', 'STARTED', 'BRANCH'],
-        runs.map((run) => [run.run_id, run.repo, minute(run.created_at), run.head_branch ?? '']),
+        ['RUN', 'REPOSITORY', 'STARTED', 'BRANCH', 'PURPOSE'],
+        runs.map((run) => [
+          run.run_id,
+          run.repo,
+          minute(run.created_at),
+          run.head_branch ?? '',
+          oneLine(run.purpose, 60),
+        ]),
       ),
     );
   });
@@ -41,6 +50,7 @@ export function showRun(global: GlobalOptions, id: string): Promise<void> {
       });
     print(`Run         ${run.run_id}`);
     print(`Repository  ${run.repo}`);
+    print(`Purpose     ${oneLine(run.purpose, 500)}`);
     print(`Started     ${run.created_at}`);
     print(
       `Branch      ${run.head_branch ? `${run.head_branch} at ${run.head_commit?.slice(0, 12)}` : 'none yet'}`,
@@ -71,13 +81,26 @@ const auditStatus = ({ status }: CallRecord): 'ok' | 'fail' =>
 
 export function listRepos(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {
-    const { repos } = await look<{ repos: string[] }>(app, 'dev', 'repos');
+    const { repos } = await look<{ repos: Place[] }>(app, 'dev', 'places');
     if (global.json) return printJson(repos);
     if (repos.length === 0)
       return print(
         `No repositories. Run this in a clone, or register one in ${app.config.path}:\n\n[dev.repos.NAME]\npath = "/path/to/clone"`,
       );
-    for (const name of repos) print(name);
+    print(
+      table(
+        ['NAME', 'FORGE', 'CLONE'],
+        repos.map(({ name, forge, github, path }) => [
+          plainText(name),
+          forge === 'github' ? plainText(`github ${github ?? ''}`) : forge,
+          plainText(path ?? ''),
+        ]),
+        100,
+      ),
+    );
+    const broken = repos.filter(({ problem }) => problem !== undefined);
+    if (broken.length > 0) print('');
+    for (const { name, problem } of broken) print(plainText(`${name} cannot be used: ${problem}`));
   });
 }
 

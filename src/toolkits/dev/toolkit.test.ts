@@ -95,7 +95,7 @@ describe('the dev toolkit', () => {
       ],
     };
     expect(tool?.describeApproval?.(args)).toBe(
-      'Create branch fix/a from main with 2 changed file(s) (package.json, a.txt) and open the pull request "T"',
+      'Create branch fix/a from main with 2 changed files (package.json, a.txt) and open the pull request "T"',
     );
     expect(tool?.risks?.(args)).toEqual([
       'package.json can run scripts when packages are installed.',

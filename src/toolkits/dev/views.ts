@@ -14,12 +14,19 @@ const number = z.coerce.number().int().min(1);
 export const views: Readonly<Record<string, View<DevServices>>> = {
   repos: view(z.object({}), async (_params, { repos }) => ({ repos: [...(await repos.namesForPeople())] })),
 
+  places: view(z.object({}), async (_params, { repos }) => ({ repos: await repos.placesForPeople() })),
+
   runs: view(z.object({ repo: z.string().optional(), limit }), async (params, services) => {
     const name = params.repo === undefined ? undefined : (await services.repos.forPerson(params.repo)).name;
     return { runs: await services.runs.list({ repo: name, limit: params.limit }) };
   }),
 
-  run: view(z.object({ run_id: z.string() }), async ({ run_id }, { runs }) => runs.get(run_id)),
+  run: view(z.object({ run_id: z.string() }), async ({ run_id }, { runs }) => {
+    const run = await runs.find(run_id);
+    if (run) return run;
+    const name = JSON.stringify(run_id.slice(0, 100));
+    throw new ToolFault('not_found', `There is no run ${name}. See which there are: countersign dev runs`);
+  }),
 
   issues: view(z.object({ repo, state, limit }), async (params, services, signal) => {
     const found = await services.repos.forPerson(params.repo);

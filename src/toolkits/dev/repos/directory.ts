@@ -27,6 +27,16 @@ export interface Repo {
   readonly settings: RepoSettings | undefined;
 }
 
+/** Where a repository lives, for the person who has to put right what is missing. */
+export interface Place {
+  readonly name: string;
+  readonly forge: 'local' | 'github';
+  readonly github: string | undefined;
+  readonly path: string | undefined;
+  /** Why it cannot be used as it is configured. */
+  readonly problem: string | undefined;
+}
+
 export interface DirectoryParts {
   readonly settings: DevSettings;
   readonly forge: 'local' | 'github';
@@ -94,6 +104,16 @@ export class RepoDirectory {
   async namesForPeople(): Promise<readonly string[]> {
     const clones = (await this.#knownClones()).filter((candidate) => this.#allowed(candidate));
     return [...new Set([...(await this.names()), ...clones.map(({ name }) => name)])];
+  }
+
+  async placesForPeople(): Promise<readonly Place[]> {
+    const clones = await this.#knownClones();
+    const found = await Promise.all(
+      (await this.namesForPeople()).map(
+        async (name) => (await this.#candidates.named(name)) ?? clones.find((each) => goesBy(each, name)),
+      ),
+    );
+    return Promise.all(found.filter((candidate) => candidate !== undefined).map(placeOf));
   }
 
   async #knownClones(): Promise<Candidate[]> {
@@ -176,6 +196,21 @@ export class RepoDirectory {
       `The repository ${JSON.stringify(name.slice(0, 200))} may not be used. ${known} ${how}`,
       { detail: { reason: 'repo_not_allowed', repo: name.slice(0, 200) } },
     );
+  }
+}
+
+async function placeOf({ name, forge, github, settings, clone }: Candidate): Promise<Place> {
+  const common = { name, forge, github };
+  try {
+    const opened = await clone();
+    const lacking = forge === 'local' && !opened ? 'it has no path to a clone' : undefined;
+    return { ...common, path: opened?.folder, problem: lacking };
+  } catch (error) {
+    return {
+      ...common,
+      path: settings?.path,
+      problem: error instanceof Error ? error.message : String(error),
+    };
   }
 }
 

@@ -19,11 +19,7 @@ export class RunStore {
   }
 
   async get(runId: string): Promise<Run> {
-    const run = await this.#db
-      .selectFrom('dev_runs')
-      .selectAll()
-      .where('run_id', '=', runId)
-      .executeTakeFirst();
+    const run = await this.find(runId);
     if (run) return run;
     throw new ToolFault(
       'not_found',
@@ -32,6 +28,10 @@ export class RunStore {
         detail: { reason: 'run_not_found', run_id: runId.slice(0, 100) },
       },
     );
+  }
+
+  find(runId: string): Promise<Run | undefined> {
+    return this.#db.selectFrom('dev_runs').selectAll().where('run_id', '=', runId).executeTakeFirst();
   }
 
   ofCall(callId: string): Promise<Run | undefined> {

@@ -66,7 +66,7 @@ export const codeBranchPrCreate = defineDevTool({
   }),
 
   describeApproval: (args) =>
-    `Create branch ${args.head_branch} from ${args.base_branch} with ${args.files.length} changed file(s) ` +
+    `Create branch ${args.head_branch} from ${args.base_branch} with ${args.files.length} changed ${args.files.length === 1 ? 'file' : 'files'} ` +
     `(${args.files
       .slice(0, 5)
       .map(({ path }) => path)
