@@ -1,6 +1,12 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runGit } from './git.ts';
+
+const OWNER = 'clone';
+
+/** Notes whose worktree the folder holds. The worktree's own `.git` file would say what the command in it wants. */
+export const noteClone = (folder: string, gitDir: string): Promise<void> =>
+  writeFile(join(folder, OWNER), gitDir);
 
 /** Folders for temporary indexes and worktrees, outside every clone, named after the process that made them. */
 export class Scratch {
@@ -27,17 +33,11 @@ export class Scratch {
       const pid = Number.parseInt(name, 10);
       if (!Number.isInteger(pid) || pid === process.pid || isAlive(pid)) continue;
       const folder = join(this.#root, name);
-      const gitDir = await ownerOf(join(folder, 'tree'));
+      const gitDir = await readFile(join(folder, OWNER), 'utf8').catch(() => undefined);
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
       if (gitDir) await runGit([`--git-dir=${gitDir}`, 'worktree', 'prune']).catch(() => {});
     }
   }
-}
-
-/** A worktree's `.git` file names `<clone>/.git/worktrees/<name>`. */
-async function ownerOf(worktree: string): Promise<string | undefined> {
-  const link = await readFile(join(worktree, '.git'), 'utf8').catch(() => '');
-  return /^gitdir: (.+)\/worktrees\/[^/]+\s*$/.exec(link)?.[1];
 }
 
 function isAlive(pid: number): boolean {

@@ -279,6 +279,9 @@ describe('qa_test and qa_lint', () => {
     const scratch = join(folder, 'data/dev/scratch/999999999-dead');
     mkdirSync(scratch, { recursive: true });
     git(repo, 'worktree', 'add', '-q', '--detach', join(scratch, 'tree'));
+    writeFileSync(join(scratch, 'clone'), join(repo, '.git'));
+    // What the command in it may have written is not believed.
+    writeFileSync(join(scratch, 'tree/.git'), 'gitdir: /elsewhere/worktrees/tree\n');
     expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(2);
     await open({});
     expect(existsSync(scratch)).toBe(false);

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clone } from '../git/clone.ts';
-import type { Scratch } from '../git/scratch.ts';
+import { noteClone, type Scratch } from '../git/scratch.ts';
 import { harmlessConfig } from './git-config.ts';
 
 export interface Worktree {
@@ -32,6 +32,7 @@ export function withWorktree<T>(
     const worktreeConfig = join(folder, 'worktree-config');
     await Promise.all([mkdir(tmp), mkdir(home)]);
     await writeFile(gitConfig, await harmlessConfig(clone, join(clone.gitDir, 'config')));
+    await noteClone(folder, clone.gitDir);
     await clone.run(['worktree', 'add', '--quiet', '--detach', workDir, commit], { signal });
     try {
       // Asked before any command runs: later the file says what the command wants it to say.
