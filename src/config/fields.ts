@@ -73,6 +73,9 @@ export const approvals = configSection(
     .strict(),
 );
 
+/** Looks like an address; a drive letter does not. */
+const OTHER_ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;
+
 export const storage = configSection(
   'storage',
   'Where queue, log and toolkit data are kept.',
@@ -81,6 +84,9 @@ export const storage = configSection(
       url: z
         .string()
         .min(1)
+        .refine((url) => /^postgres(ql)?:\/\//.test(url) || !OTHER_ADDRESS.test(url), {
+          message: 'must be the path of a SQLite file or a postgres:// address',
+        })
         .optional()
         .describe('postgres:// address or SQLite file; unset: countersign.db in the data directory.')
         .meta({ secret: true }),

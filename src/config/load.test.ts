@@ -333,6 +333,24 @@ describe('tightening', () => {
   });
 });
 
+describe('the address of the store', () => {
+  it.each(['mysql://u:secret@h/d', 'postgre://u:secret@h/d', 'libsql://h', 'file:/a/b.db'])(
+    'is refused as %s, without quoting it',
+    (url) => {
+      const attempt = () => load(`[storage]\nurl = "${url}"`);
+      expect(attempt).toThrow('storage.url: must be the path of a SQLite file or a postgres:// address');
+      expect(attempt).not.toThrow('secret');
+    },
+  );
+
+  it.each(['postgres://u@h/d', 'postgresql://h/d', '/a/b.db', 'b.db', 'C:/a/b.db', ':memory:'])(
+    'is taken as %s',
+    (url) => {
+      expect(load(`[storage]\nurl = "${url}"`).storageUrl).toBe(url);
+    },
+  );
+});
+
 describe('masking', () => {
   it('shows four characters at each end of a long secret and nothing of a short one', () => {
     const masked = load(
