@@ -54,13 +54,7 @@ export interface App {
 export async function openApp(options: AppOptions): Promise<App> {
   const { env } = options;
   const extra = options.extraToolkits ?? [];
-  const config = loadConfig({
-    path: options.configPath,
-    env,
-    flags: options.flags,
-    sections: toolkitEntries.flatMap(({ sections }) => sections),
-    toolkits: [...toolkitEntries, ...extra].map(({ id }) => id),
-  });
+  const config = readConfig(options);
   const log = options.log ?? createLog(config.log.level);
   const now = options.now ?? (() => new Date());
   const database = await openStorage({ url: config.storageUrl });
@@ -164,6 +158,16 @@ export async function openApp(options: AppOptions): Promise<App> {
     },
   };
 }
+
+/** The configuration alone, for what must work without a store. */
+export const readConfig = ({ configPath, env, flags, extraToolkits = [] }: AppOptions): Config =>
+  loadConfig({
+    path: configPath,
+    env,
+    flags,
+    sections: toolkitEntries.flatMap(({ sections }) => sections),
+    toolkits: [...toolkitEntries, ...extraToolkits].map(({ id }) => id),
+  });
 
 /** The local X API: started by whoever needs it first, in this process, with its state in the store. */
 function createSandbox(database: Database, now: () => Date) {

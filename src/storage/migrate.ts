@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../kernel/database.ts';
 import type { Migration } from './migrations/migration.ts';
+import { StoreError } from './store-error.ts';
 
 /** Brings the schema forward; several processes may start at once, one does the work. */
 export async function migrate(
@@ -12,7 +13,7 @@ export async function migrate(
   const known = new Set(migrations.map((m) => m.name));
   const unknown = applied.filter((name) => !known.has(name));
   if (unknown.length > 0) {
-    throw new Error(
+    throw new StoreError(
       `The store was written by a newer Countersign (it has ${unknown.join(', ')}). Update Countersign, or use another data directory.`,
     );
   }

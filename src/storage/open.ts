@@ -5,16 +5,23 @@ import type { Database } from '../kernel/database.ts';
 import { runners } from '../kernel/statements.ts';
 import type { Tables } from '../kernel/tables.ts';
 import { migrate } from './migrate.ts';
+import { isPostgresUrl, storeError } from './store-error.ts';
 
 export interface StorageOptions {
   /** A file path, `:memory:`, or a `postgres://` address. */
   readonly url: string;
 }
 
-export const isPostgresUrl = (url: string): boolean => /^postgres(ql)?:\/\//.test(url);
-
-/** Opens the store and brings its schema forward. */
+/** Opens the store and brings its schema forward. Throws a `StoreError` when it cannot. */
 export async function openStorage({ url }: StorageOptions): Promise<Database> {
+  try {
+    return await open(url);
+  } catch (error) {
+    throw storeError(url, error);
+  }
+}
+
+async function open(url: string): Promise<Database> {
   const database = isPostgresUrl(url) ? await postgres(url) : await sqlite(url);
   try {
     const { migrations } = await import('./migrations/index.ts');

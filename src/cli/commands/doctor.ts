@@ -3,9 +3,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { App } from '../../app.ts';
-import { openApp } from '../../app.ts';
+import { openApp, readConfig } from '../../app.ts';
+import type { Config } from '../../config/config.ts';
 import { VERSION } from '../../lib/version.ts';
 import { createServed } from '../../serving.ts';
+import { isPostgresUrl, StoreError } from '../../storage/store-error.ts';
 import { dev } from '../../toolkits/dev/config.ts';
 import { bwrapWorks } from '../../toolkits/dev/qa/sandbox.ts';
 import { assistantLine, assistantState } from '../assistant-state.ts';
@@ -24,15 +26,24 @@ const MIN_NODE = [20, 19] as const;
 /** Tries everything a session needs, and says for each fault what to do. Exit code 1 when something is broken. */
 export async function doctor(global: GlobalOptions): Promise<void> {
   const findings: Finding[] = [checkNode()];
+  const options = { configPath: global.config, env: process.env, flags: { 'log.level': 'silent' } };
   let app: App | undefined;
   try {
-    app = await openApp({ configPath: global.config, env: process.env, flags: { 'log.level': 'silent' } });
+    const config = readConfig(options);
     findings.push({
       check: 'configuration',
       status: 'ok',
-      detail: existsSync(app.config.path) ? app.config.path : `defaults (no ${app.config.path})`,
+      detail: existsSync(config.path) ? config.path : `defaults (no ${config.path})`,
     });
-    findings.push(...(await checkApp(app)));
+    const opened = await openApp(options).catch((error: unknown) => {
+      if (error instanceof StoreError) return error;
+      throw error;
+    });
+    if (opened instanceof StoreError) findings.push(...(await checkWithoutStore(config, opened)));
+    else {
+      app = opened;
+      findings.push(...(await checkApp(app)));
+    }
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     findings.push({
@@ -67,13 +78,28 @@ function checkNode(): Finding {
 async function checkApp(app: App): Promise<Finding[]> {
   return [
     await checkStore(app),
-    checkPermissions(app),
+    checkPermissions(app.config),
     await checkClock(app),
     await checkHandshake(app),
-    await checkPort(app),
+    await checkPort(app.config),
     await checkUnsettled(app),
     ...(await checkAssistant(app)),
-    ...(await checkQa(app)),
+    ...(await checkQa(app.config)),
+  ];
+}
+
+/** Why there is no store is one finding; what needs none is looked at all the same. */
+async function checkWithoutStore(config: Config, { message }: StoreError): Promise<Finding[]> {
+  return [
+    {
+      check: 'store',
+      status: 'fail',
+      detail: message,
+      fix: 'Mend the store, then run doctor again: clock, MCP and what else needs it were not checked.',
+    },
+    checkPermissions(config),
+    await checkPort(config),
+    ...(await checkQa(config)),
   ];
 }
 
@@ -93,11 +119,11 @@ async function checkStore({ database, ports }: App): Promise<Finding> {
   };
 }
 
-function checkPermissions({ config, database }: App): Finding {
+function checkPermissions(config: Config): Finding {
   const check = 'permissions';
   const files = [
     config.path,
-    ...(database.engine === 'sqlite' ? [config.storageUrl] : []),
+    ...(isPostgresUrl(config.storageUrl) ? [] : [config.storageUrl]),
     join(config.dataDir, 'audit-key.pem'),
   ];
   const open = files.filter((file) => existsSync(file) && (statSync(file).mode & 0o077) !== 0);
@@ -176,7 +202,7 @@ async function checkHandshake(app: App): Promise<Finding> {
   }
 }
 
-async function checkPort({ config }: App): Promise<Finding> {
+async function checkPort(config: Config): Promise<Finding> {
   const { host, port } = config.server;
   const free = await new Promise<boolean>((resolve) => {
     const probe = createServer();
@@ -225,10 +251,10 @@ async function checkAssistant(app: App): Promise<Finding[]> {
 }
 
 /** Only where tests or linters are set up at all. */
-async function checkQa(app: App): Promise<Finding[]> {
-  const { qa, repos } = app.config.section(dev);
+async function checkQa(config: Config): Promise<Finding[]> {
+  const { qa, repos } = config.section(dev);
   const sets = [qa, ...Object.values(repos)].some(({ test, lint }) => test || lint);
-  if (!app.config.toolkits.includes('dev') || !sets) return [];
+  if (!config.toolkits.includes('dev') || !sets) return [];
   const check = 'tests';
   if (qa.sandbox !== 'off' && (await bwrapWorks()))
     return [{ check, status: 'ok', detail: 'test and lint commands are confined by bubblewrap' }];

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { fileProblem } from '../../lib/file-problem.ts';
 import { CliError, type GlobalOptions } from '../context.ts';
 import { print } from '../output.ts';
 
@@ -35,8 +36,15 @@ export async function init(global: GlobalOptions, options: InitOptions): Promise
     print(`Keeping the configuration at ${path} (--force writes a new one).`);
   } else {
     const mode = options.yes ? 'autopilot' : await askMode();
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(path, CONFIG(mode), { mode: 0o600 });
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(path, CONFIG(mode), { mode: 0o600 });
+    } catch (error) {
+      const place = global.config === undefined ? 'Set COUNTERSIGN_HOME to' : 'Name with -c a file in';
+      throw new CliError(
+        `The configuration was not written. ${fileProblem(error) ?? error} ${place} a folder you may write.`,
+      );
+    }
     print(`Configuration written to ${path}`);
   }
   print(clientHelp(global.config ? ['-c', path] : []));
