@@ -1,8 +1,9 @@
+import { statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connectStdio, createHome } from './support.ts';
+import { connectStdio, createHome, startUp } from './support.ts';
 
 describe('upkeep', () => {
   it('tells a webhook that something waits, without the content', async () => {
@@ -55,6 +56,35 @@ describe('upkeep', () => {
       status: 1,
       stderr: expect.stringContaining('is not a backup'),
     });
+    home.close();
+  });
+
+  it('refuses to restore while a server or an agent has the store open, unless forced', async () => {
+    const home = createHome('toolkits = ["x"]\n');
+    const folder = join(home.dir, 'kept');
+    home.cli('backup', folder);
+    expect(statSync(join(folder, 'countersign.db')).mode & 0o077).toBe(0);
+
+    const server = await startUp(home);
+    expect(home.failing('restore', folder)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`running at ${server.url}`),
+    });
+    await server.stop();
+
+    const session = await connectStdio(home);
+    expect(home.failing('restore', folder)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('Another process has the store open'),
+    });
+    expect(home.cli('restore', folder, '--force')).toContain('Restored from');
+    await session.close();
+    expect(home.cli('restore', folder)).toContain('Restored from');
+
+    writeFileSync(join(home.dir, 'countersign.db'), 'not a database at all '.repeat(100));
+    expect(home.failing('restore', folder).stderr).toContain('is not a SQLite database');
+    expect(home.cli('restore', folder, '--force')).toContain('Restored from');
+    expect(home.cli('audit', 'verify')).toContain('The log is whole');
     home.close();
   });
 });

@@ -1,7 +1,21 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readConfig } from '../../app.ts';
+import { storeInUse } from '../../storage/in-use.ts';
+import { isPostgresUrl, type StoreError } from '../../storage/store-error.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print } from '../output.ts';
+import { runningServer } from '../running-server.ts';
 
 const STORE = 'countersign.db';
 /** What a data directory holds beside the store; each is copied when it is there. */
@@ -22,6 +36,8 @@ export function backup(global: GlobalOptions, target: string | undefined): Promi
     if (existsSync(folder)) throw new CliError(`${folder} exists already; choose a new folder.`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { sql } = await import('kysely');
+    // SQLite fills an empty file as it is, so nobody else can read the copy at any time.
+    writeFileSync(join(folder, STORE), '', { mode: 0o600 });
     await sql`vacuum into ${join(folder, STORE)}`.execute(database.db);
     for (const name of BESIDE) {
       const from = join(config.dataDir, name);
@@ -39,20 +55,23 @@ export async function restore(
   source: string,
   options: { force?: boolean },
 ): Promise<void> {
+  const { dataDir, storageUrl } = readConfig({ configPath: global.config, env: process.env });
+  if (isPostgresUrl(storageUrl)) {
+    throw new CliError(
+      'This store is PostgreSQL: restore it with pg_restore or psql, and put key and artifacts back into the data directory by hand.',
+    );
+  }
   const folder = resolve(source);
   if (!existsSync(join(folder, STORE))) throw new CliError(`${folder} is not a backup: it has no ${STORE}.`);
   await verifyBackup(join(folder, STORE));
-  const { dataDir, storageUrl } = await withApp(global, async ({ config, kernel }) => {
-    const busy = await kernel.telemetry.calls({ statuses: ['running'], limit: 1 });
-    if (busy.length > 0 && !options.force)
-      throw new CliError('A change is running. Stop `countersign up` and all agents first, or use --force.');
-    return { dataDir: config.dataDir, storageUrl: config.storageUrl };
-  });
+  if (!options.force) await refuseWhileInUse(global, storageUrl);
+  mkdirSync(dirname(storageUrl), { recursive: true, mode: 0o700 });
   const aside = mkdtempSync(join(dirname(storageUrl), 'before-restore-'));
   for (const suffix of ['', '-wal', '-shm']) {
     if (existsSync(storageUrl + suffix)) renameSync(storageUrl + suffix, join(aside, STORE + suffix));
   }
   cpSync(join(folder, STORE), storageUrl);
+  chmodSync(storageUrl, 0o600);
   for (const name of BESIDE) {
     const from = join(folder, name);
     if (!existsSync(from)) continue;
@@ -63,6 +82,28 @@ export async function restore(
   print(`Restored from ${folder}. What was there before is in ${aside}.`);
 }
 
+/** Who has the store open would go on in the one moved aside: two inboxes, two logs. */
+async function refuseWhileInUse(global: GlobalOptions, storageUrl: string): Promise<void> {
+  const inUse = await storeInUse(storageUrl);
+  await withApp(global, async (app) => {
+    // What answers at the configured address may serve another store; only with this one in use is it ours.
+    const server = inUse ? await runningServer(app) : undefined;
+    if (server) {
+      throw new CliError(
+        `\`countersign up\` is running at ${server} and would go on with the old store. Stop it and all agents first, or use --force.`,
+      );
+    }
+    if (inUse) {
+      throw new CliError(
+        'Another process has the store open: an agent with `countersign mcp serve`, or another command. Stop it first, or use --force.',
+      );
+    }
+    const busy = await app.kernel.telemetry.calls({ statuses: ['running'], limit: 1 });
+    if (busy.length > 0)
+      throw new CliError('A change is running. Stop `countersign up` and all agents first, or use --force.');
+  });
+}
+
 async function verifyBackup(path: string): Promise<void> {
   const { openStorage } = await import('../../storage/open.ts');
   const { verifyLog } = await import('../../kernel/audit/verify.ts');
@@ -70,7 +111,13 @@ async function verifyBackup(path: string): Promise<void> {
   try {
     const file = join(copy, STORE);
     cpSync(path, file);
-    const database = await openStorage({ url: file });
+    const database = await openStorage({ url: file }).catch((error: unknown) => {
+      // The message of the store is about the setting, which is not at fault here.
+      const { cause } = error as StoreError;
+      throw new CliError(
+        `${path} cannot be used: ${(cause instanceof Error ? cause : (error as Error)).message}. Take another backup.`,
+      );
+    });
     const report = await verifyLog(database).finally(() => database.close());
     if (!report.ok) throw new CliError(`The log in this backup is damaged: ${report.first?.message}`);
   } finally {
