@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openStorage } from '../../src/storage/open.ts';
+import { freshPostgres } from '../support/engines.ts';
+import { openTerminal } from './support.ts';
+
+interface Finding {
+  readonly check: string;
+  readonly status: string;
+  readonly detail: string;
+}
+
+const terminal = openTerminal();
+beforeEach(() => terminal.configure('toolkits = ["x"]\n'));
+afterAll(() => terminal.close());
+
+describe('a store that cannot be opened', () => {
+  const useStore = (url: string): void =>
+    terminal.configure(`toolkits = ["x"]\n[storage]\nurl = ${JSON.stringify(url)}\n`);
+
+  it('is told with its setting, without the password, and with what to do', async () => {
+    useStore('postgres://me:hunter2@127.0.0.1:1/box?password=hunter3');
+    const down = await terminal.run('status');
+    expect(down.code).toBe(1);
+    expect(down.err).toContain('storage.url is postgres://me@127.0.0.1:1/box): no server answers there');
+    expect(down.err).not.toMatch(/hunter|ECONNREFUSED/);
+
+    const existing = new URL(await freshPostgres({ empty: true }));
+    existing.pathname = '/no_such_database';
+    useStore(existing.href);
+    expect((await terminal.run('status')).err).toContain('this database does not exist. Create it');
+
+    useStore('postgres://me:hunter2@[oops/box');
+    const wrong = await terminal.run('status');
+    expect(wrong.err).toContain('Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE');
+    expect(wrong.err).not.toContain('hunter2');
+  });
+
+  it('is named by its path when it is a file', async () => {
+    const file = join(terminal.home, 'notes.db');
+    writeFileSync(file, 'only some notes, no database. '.repeat(50));
+    useStore(file);
+    expect((await terminal.run('status')).err).toContain(
+      `${file} cannot be opened: this file is not a SQLite`,
+    );
+    useStore(terminal.home);
+    expect((await terminal.run('status')).err).toContain(`${terminal.home} cannot be opened: it is a folder`);
+    useStore(join(file, 'below.db'));
+    expect((await terminal.run('status')).err).toMatch(
+      /below\.db cannot be opened: .* is a file, not a folder/,
+    );
+  });
+
+  it('is one finding of doctor, which still looks at what needs no store', async () => {
+    useStore('postgres://me:hunter2@127.0.0.1:1/box');
+    const { findings } = await terminal.json<{ findings: Finding[] }>('doctor');
+    expect(findings.map(({ check }) => check)).toEqual([
+      'node',
+      'configuration',
+      'store',
+      'permissions',
+      'port',
+    ]);
+    expect(findings[2]).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('no server answers'),
+    });
+  });
+
+  it('is not restored from a folder when it is PostgreSQL, nor its password shown', async () => {
+    useStore('postgres://me:hunter2@127.0.0.1:1/box');
+    const { code, err } = await terminal.run('restore', terminal.home);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('pg_restore') });
+    expect(err).not.toContain('hunter2');
+  });
+});
+
+describe('a path that cannot be used', () => {
+  const file = join(terminal.home, 'config.toml');
+
+  it.each([
+    ['backup', join(file, 'x')],
+    ['policy', 'test', join(terminal.home, 'nope.toml')],
+    ['init', '--yes', '-c', join(file, 'config.toml')],
+  ])('is told in plain words by %s', async (...args) => {
+    const { code, err } = await terminal.run(...args);
+    expect(code).toBe(1);
+    expect(err).toMatch(/ cannot be used: (there is no such file|.* is a file, not a folder)\./);
+    expect(err).not.toMatch(/E[A-Z]{4,}:/);
+  });
+
+  it('is told in plain words when a proof cannot be written', async () => {
+    await terminal.run('call', 'get_capabilities');
+    const { db, close } = await openStorage({ url: join(terminal.home, 'countersign.db') });
+    const { call_id: call } = await db.selectFrom('calls').select('call_id').executeTakeFirstOrThrow();
+    await close();
+    const target = join(terminal.home, 'nope', 'x.json');
+    const { code, err } = await terminal.run('audit', 'prove', call, '-o', target);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `Error: ${target} cannot be used: there is no folder ${join(terminal.home, 'nope')}.\n`,
+    });
+  });
+});
