@@ -140,10 +140,11 @@ export async function settleCall(
   const at = now().toISOString();
   const happened = settlement.settled === 'done';
   const data: JsonValue = happened ? settlement.data : null;
-  const outcome = happened
-    ? { status: 'ok', data, notes: {}, settled: true }
-    : { status: 'failed', code: 'indeterminate', message: 'It was settled: the change did not happen.' };
   return database.write(async (trx) => {
+    const parts = happened ? 0 : await doneParts(trx, callId);
+    const outcome = happened
+      ? { status: 'ok', data, notes: {}, settled: true }
+      : { status: 'failed', code: 'indeterminate', message: notDone(parts) };
     const row = await trx
       .updateTable('calls')
       .set({ status: happened ? 'ok' : 'failed', finished_at: at })
@@ -153,7 +154,7 @@ export async function settleCall(
       .executeTakeFirst();
     if (!row) return false;
     await setApproval(trx, callId, 'indeterminate', happened ? 'done' : 'failed', JSON.stringify(outcome));
-    const permits = happened ? [] : await returnPermit(trx, callId);
+    const permits = happened || parts > 0 ? [] : await returnPermit(trx, callId);
     const key = trx
       .updateTable('idempotency')
       .where('call_id', '=', callId)
@@ -177,6 +178,25 @@ export async function settleCall(
     return true;
   });
 }
+
+/** Calls made on the way that changed something, or may have. */
+async function doneParts(trx: Transaction<Tables>, callId: string): Promise<number> {
+  const row = await trx
+    .selectFrom('calls')
+    .select((eb) => eb.fn.countAll<number>().as('parts'))
+    .where('parent_id', '=', callId)
+    .where('status', 'in', ['ok', 'indeterminate'])
+    .where('effect', 'in', ['change', 'destroy'])
+    // Parts start after the whole, so their ids lie behind its own.
+    .where('call_id', '>', callId)
+    .executeTakeFirstOrThrow();
+  return Number(row.parts);
+}
+
+const notDone = (parts: number): string =>
+  parts === 0
+    ? 'It was settled: the change did not happen.'
+    : `It was settled: the call did not finish, but ${parts} of its parts happened or may have. Look at them before you send it again.`;
 
 /** Runs what a person approved and a dying process never started; the queue's compare-and-set keeps it single. */
 export async function resumeApproved(

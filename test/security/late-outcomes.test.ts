@@ -104,6 +104,31 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
     expect(await problems()).toEqual([]);
   });
 
+  it('a call that did not finish but did some of its parts gives no permit back, and says so', async () => {
+    const args = { texts: ['one', 'two'] };
+    const permit = await test.kernel.approvals.propose({
+      tool: 'ledger_batch',
+      args,
+      requester: AGENT,
+      reason: 'please',
+      kind: 'permit',
+    });
+    await test.kernel.approvals.approve(permit.id, PERSON);
+    await test.setPolicy({ require_approval_for: ['ledger_batch'] });
+    const { callId, outcome } = await test.call('ledger_batch', args);
+    expect(outcome.status).toBe('ok');
+    // As if the process had died before it could write down how the whole ended.
+    const { db } = store.database;
+    const lost = { state: 'indeterminate' };
+    await db.updateTable('calls').set({ status: 'indeterminate' }).where('call_id', '=', callId).execute();
+    await db.updateTable('approvals').set(lost).where('id', '=', permit.id).execute();
+    expect(await test.kernel.settle(callId, false, PERSON)).toBe(true);
+    expect(await test.kernel.approvals.get(permit.id)).toMatchObject({
+      state: 'failed',
+      outcome: { message: expect.stringContaining('2 of its parts happened') },
+    });
+  });
+
   it('what cannot run here is not approved, stops nothing else, and never runs by itself later', async () => {
     const id = await route({ text: 'a' });
     const later = (ms: number) => () => new Date(Date.now() + ms);
