@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Outcome } from '../contract/outcome.ts';
 import { outcomeData } from '../kernel/evidence.ts';
 import type { GlobalOptions } from './context.ts';
+import { hintOf } from './hint.ts';
 import { complain, print, printJson } from './output.ts';
 import { plainText } from './plain-text.ts';
 import { startProgress } from './progress.ts';
@@ -107,7 +108,7 @@ export function tellAct<T>(
       return;
     case 'refused':
     case 'failed':
-      complain(`Error: ${plainText(outcome.fault.message)}\n${outcome.fault.hint}${still}`);
+      complain(`Error: ${[plainText(outcome.fault.message), ...hintOf(outcome.fault)].join('\n')}${still}`);
       return;
     default:
       outcome satisfies never;

@@ -1,10 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
+import { ConfigError } from '../config/error.ts';
 import { ToolFault } from '../contract/faults.ts';
 import { PROFILES } from '../contract/profile.ts';
 import { closest } from '../lib/closest.ts';
 import { fileProblem } from '../lib/file-problem.ts';
 import { VERSION } from '../lib/version.ts';
 import { CliError, type GlobalOptions } from './context.ts';
+import { hintOf } from './hint.ts';
 import { complain, print } from './output.ts';
 import { addToolkitCommands } from './toolkit-commands.ts';
 
@@ -302,10 +304,12 @@ function tell(error: unknown): number {
     return error.exitCode;
   }
   if (error instanceof ToolFault) {
-    complain(`Error: ${error.message}\n${error.hint}`);
+    complain(`Error: ${[error.message, ...hintOf(error)].join('\n')}`);
     return 1;
   }
   const text = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
   complain(`Error: ${text}`);
-  return 1;
+  return error instanceof ConfigError && error.problems.every(({ source }) => source.startsWith('flag '))
+    ? 2
+    : 1;
 }

@@ -46,3 +46,6 @@ export function limitOf(text: string | undefined, most = 500): number | undefine
 /** `1 post`, `2 posts`. */
 export const counted = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`;
+
+/** Ends with a full stop, unless it has an end of its own. */
+export const sentence = (text: string): string => (/[.!?:)]$/.test(text) ? text : `${text}.`);

@@ -12,8 +12,9 @@ export function addAgent(global: GlobalOptions, name: string): Promise<void> {
         `Agent ${name} added. Its token, shown only now:\n\n  ${token}\n\nHTTP: Authorization: Bearer TOKEN   stdio: COUNTERSIGN_TOKEN=TOKEN   TCP: _meta["countersign/token"]`,
       );
     } catch (error) {
-      if (error instanceof AgentNameError) throw new CliError(error.message);
-      throw error;
+      if (!(error instanceof AgentNameError)) throw error;
+      const taken = (await kernel.agents.list()).some((agent) => agent.name === name);
+      throw new CliError(error.message, taken ? 1 : 2);
     }
   });
 }

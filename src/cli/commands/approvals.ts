@@ -10,7 +10,7 @@ import { createExposure } from '../../registry/exposure.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { complain, print, printJson, table } from '../output.ts';
 import { plainText } from '../plain-text.ts';
-import { age, parseArgs } from '../text.ts';
+import { age, parseArgs, sentence } from '../text.ts';
 import { proposedDiff } from './dev-change.ts';
 
 export function listApprovals(
@@ -226,7 +226,7 @@ function tellOutcome(approval: Approval, outcome: Outcome | undefined): string {
   if (outcome.status === 'dry_run')
     return 'not run: dry runs are on (mcp_policy.dry_run_mutations). It waits again.';
   if ('fault' in outcome)
-    return `${outcome.status}: ${outcome.fault.message}${approval.state === 'pending' ? ' It waits again.' : ''}`;
+    return `${outcome.status}: ${sentence(outcome.fault.message)}${approval.state === 'pending' ? ' It waits again.' : ''}`;
   return outcome.status;
 }
 

@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { principalName } from '../../contract/principal.ts';
+import { checkpointIn } from '../../kernel/audit/checkpoint.ts';
 import { checkBundle, checkProof, erasePayloads, exportRun } from '../../kernel/audit/index.ts';
 import { proveCall } from '../../kernel/audit/prove.ts';
 import { verifyLog } from '../../kernel/audit/verify.ts';
+import type { Database } from '../../kernel/database.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { complain, print, printExact, printJson } from '../output.ts';
 import { since } from '../text.ts';
@@ -17,7 +19,7 @@ export function auditVerify(global: GlobalOptions, options: VerifyOptions): Prom
     const started = Date.now();
     const report = await verifyLog(database, {
       publicKeys: options.key,
-      expectCheckpoints: options.checkpoint?.map((file) => readFileSync(file, 'utf8')),
+      expectCheckpoints: options.checkpoint?.map(readCheckpoint),
       artifacts: kernel.artifacts,
       onProgress:
         global.json || !process.stderr.isTTY
@@ -50,6 +52,12 @@ export function auditVerify(global: GlobalOptions, options: VerifyOptions): Prom
   });
 }
 
+function readCheckpoint(file: string): string {
+  const note = readFileSync(file, 'utf8');
+  if (checkpointIn(note)) return note;
+  throw new CliError(`${file} is not a checkpoint; \`countersign audit checkpoint\` prints one.`, 2);
+}
+
 export function auditProve(
   global: GlobalOptions,
   callId: string,
@@ -69,11 +77,11 @@ export async function auditCheck(
   options: { key?: string[] },
 ): Promise<void> {
   const content = parseFile(file);
-  const isBundle =
-    typeof content === 'object' &&
-    content !== null &&
-    'format' in content &&
-    String(content.format).startsWith('countersign-bundle');
+  const format =
+    typeof content === 'object' && content !== null && 'format' in content ? String(content.format) : '';
+  const isBundle = format.startsWith('countersign-bundle');
+  if (!isBundle && !format.startsWith('countersign-proof'))
+    throw new CliError(`${file} is neither a proof nor a bundle that Countersign wrote.`, 2);
   const report = (isBundle ? checkBundle : checkProof)(content, { publicKeys: options.key });
   if (!report.ok) process.exitCode = 1;
   if (global.json) return printJson(report);
@@ -116,6 +124,7 @@ export function auditErase(
   return withApp(global, async ({ database, kernel, person, now }) => {
     if (!options.before && !options.call)
       throw new CliError('Say what to erase: --before 90d, --call ID, or both.', 2);
+    for (const call of options.call ?? []) await mustHaveCall(database, call);
     const before = options.before === undefined ? undefined : since(options.before, now());
     const erased = await erasePayloads(
       database,
@@ -127,6 +136,11 @@ export function auditErase(
       `Erased ${erased.payloads} payloads, ${erased.artifacts.length} artifacts and the arguments of ${erased.approvals} decided approvals. Every proof still holds.`,
     );
   });
+}
+
+async function mustHaveCall({ db }: Database, call: string): Promise<void> {
+  const entry = await db.selectFrom('audit_log').select('seq').where('call_id', '=', call).executeTakeFirst();
+  if (!entry) throw new CliError(`The log has no call ${call}; nothing was erased.`);
 }
 
 export function auditRotate(global: GlobalOptions): Promise<void> {

@@ -67,7 +67,9 @@ async function serveTcp(
   const agents = await app.kernel.agents.list();
   const refusal = mustHaveToken(host, agents.filter((agent) => agent.revokedAt === undefined).length);
   if (refusal) throw new CliError(refusal);
-  const listening = await serveOnTcp(served, { host, port });
+  const listening = await serveOnTcp(served, { host, port }).catch(
+    tellInUse({ host, port }, 'another address with --tcp'),
+  );
   complain(`Listening on tcp://${listening.host}:${listening.port}`);
   await untilStopped();
   await listening.close();
@@ -80,6 +82,15 @@ export function parseAddress(address: string): { host: string; port: number } {
     throw new CliError(`"${address}" is not an address; use HOST:PORT like 127.0.0.1:8090.`, 2);
   return { host: match[1] ?? '127.0.0.1', port };
 }
+
+export const tellInUse =
+  ({ host, port }: { host: string; port: number }, instead: string) =>
+  (error: Error & { code?: string }): never => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new CliError(
+      `${host}:${port} is in use. Is \`countersign up\` running already? Otherwise use ${instead}.`,
+    );
+  };
 
 export const untilStopped = (): Promise<void> =>
   new Promise((resolve) => {

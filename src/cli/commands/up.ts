@@ -4,13 +4,14 @@ import { expireDue } from '../../kernel/approvals/decide.ts';
 import { erasePayloads } from '../../kernel/audit/index.ts';
 import { createServed } from '../../serving.ts';
 import { mustHaveToken, serveOnHttp } from '../../transports/http.ts';
+import type { Served } from '../../transports/served.ts';
 import { serveOnTcp } from '../../transports/tcp.ts';
 import { createWebApp } from '../../web/server.ts';
 import { webPorts } from '../../web-ports.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { complain } from '../output.ts';
 import { rememberServer } from '../running-server.ts';
-import { parseAddress, untilStopped } from './mcp-serve.ts';
+import { parseAddress, tellInUse, untilStopped } from './mcp-serve.ts';
 
 interface UpOptions {
   readonly port?: string;
@@ -50,14 +51,9 @@ async function run(app: App): Promise<void> {
     port,
     allowedHosts: allowedHosts(app),
     web: createWebApp(webPorts(app)),
-  }).catch((error: Error & { code?: string }) => {
-    if (error.code !== 'EADDRINUSE') throw error;
-    throw new CliError(
-      `${host}:${port} is in use. Is \`countersign up\` running already? Otherwise use --port.`,
-    );
-  });
+  }).catch(tellInUse({ host, port }, '--port'));
   const tcpAddress = app.env.TOOLHUB_MCP_LISTEN || config.server.tcp;
-  const tcp = tcpAddress ? await serveOnTcp(served, parseAddress(tcpAddress)) : undefined;
+  const tcp = tcpAddress ? await listenOnTcp(served, tcpAddress) : undefined;
   const stop = new AbortController();
   const jobs = await startJobs(app, stop.signal);
   const upkeep = startUpkeep(app);
@@ -73,6 +69,11 @@ async function run(app: App): Promise<void> {
   await Promise.allSettled(jobs);
   await tcp?.close();
   await http.close();
+}
+
+function listenOnTcp(served: Served, tcpAddress: string): ReturnType<typeof serveOnTcp> {
+  const address = parseAddress(tcpAddress);
+  return serveOnTcp(served, address).catch(tellInUse(address, 'another server.tcp'));
 }
 
 function allowedHosts({ config }: App): string[] {

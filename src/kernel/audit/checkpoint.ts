@@ -39,6 +39,10 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
   return formatCheckpoint(checkpoint) === text && checkpoint.root.length === 64 ? checkpoint : undefined;
 }
 
+/** What a signed note states, whoever signed it. */
+export const checkpointIn = (note: string): Checkpoint | undefined =>
+  parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+
 /** Signs the log as it stands. Undefined while the log is empty; the existing one when nothing was added since. */
 export async function writeCheckpoint(
   database: Database,

@@ -84,5 +84,9 @@ describe('a table of expected decisions', () => {
       /c\.toml: cases\.0\.expect: /,
     );
     expect(() => parseCases('cases = []', 'c.toml')).toThrow(/c\.toml: cases: /);
+    expect(() => parseCases('', 'c.json')).toThrow('c.json: there are no cases; begin each with [[cases]]');
+    expect(() => parseCases('[]', 'c.json')).toThrow('c.json: there are no cases');
+    expect(() => parseCases('{"cases": [', 'c.json')).toThrow('c.json: this is not JSON: ');
+    expect(() => parseCases('[[cases]]\ntool = ', 'c.toml')).toThrow('c.toml:2: this is not TOML: ');
   });
 });

@@ -1,4 +1,4 @@
-import { parse } from 'smol-toml';
+import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import type { JsonObject } from '../../contract/json.ts';
 import { ACTIONS, type Action } from '../../contract/policy.ts';
@@ -39,7 +39,9 @@ export interface CaseResult {
 
 /** Reads a table of expected decisions: `[[cases]]` in TOML, or `{ "cases": […] }` in JSON. */
 export function parseCases(text: string, source: string): readonly PolicyCase[] {
-  const table: unknown = source.endsWith('.json') ? JSON.parse(text) : parse(text);
+  const table = readTable(text, source);
+  if (typeof table !== 'object' || table === null || !('cases' in table))
+    throw new Error(`${source}: there are no cases; begin each with [[cases]], or in JSON {"cases": […]}.`);
   const result = z
     .object({ cases: z.array(policyCase).min(1) })
     .strict()
@@ -49,6 +51,18 @@ export function parseCases(text: string, source: string): readonly PolicyCase[] 
     ({ path, message }) => `${source}: ${path.map(String).join('.')}: ${message}`,
   );
   throw new Error(problems.join('\n'));
+}
+
+function readTable(text: string, source: string): unknown {
+  const json = source.endsWith('.json');
+  if (text.trim() === '') return undefined;
+  try {
+    return json ? JSON.parse(text) : parse(text);
+  } catch (error) {
+    const line = error instanceof TomlError ? `:${error.line}` : '';
+    const [why = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    throw new Error(`${source}${line}: this is not ${json ? 'JSON' : 'TOML'}: ${why}`, { cause: error });
+  }
 }
 
 export interface CaseOptions {

@@ -1,5 +1,5 @@
 import type { Database } from '../../database.ts';
-import { type Checkpoint, parseCheckpoint } from '../checkpoint.ts';
+import { type Checkpoint, checkpointIn, parseCheckpoint } from '../checkpoint.ts';
 import { openNote } from '../note.ts';
 import type { KeyCheck } from './keys.ts';
 import type { Problems } from './report.ts';
@@ -40,7 +40,7 @@ export class CheckpointCheck {
     this.#problems = problems;
     this.#largestStored = options.largestStored;
     this.#outside = options.outside.flatMap((note) => {
-      const size = parseCheckpoint(textOf(note))?.size;
+      const size = checkpointIn(note)?.size;
       if (size !== undefined) return [{ size, note, row: undefined }];
       problems.add('checkpoint', undefined, 'A checkpoint kept outside the log is not a checkpoint.');
       return [];
@@ -158,4 +158,3 @@ export class CheckpointCheck {
 }
 
 const named = (size: number): string => `The checkpoint at size ${size}`;
-const textOf = (note: string): string => note.slice(0, note.lastIndexOf('\n\n') + 1);
