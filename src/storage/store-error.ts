@@ -62,7 +62,8 @@ function sqliteProblem(path: string, code: string, text: string, error: unknown)
     return `${store}: this file is not a SQLite database. Name another file as storage.url, or put a backup in place with \`countersign restore FOLDER --force\`.`;
   if (code === 'SQLITE_CORRUPT')
     return `${store}: this file is damaged. Put a backup in place with \`countersign restore FOLDER --force\`.`;
-  if (code.startsWith('SQLITE_READONLY'))
+  // libsql gives extended codes, like that of a read-only folder, no name.
+  if (code.startsWith('SQLITE_READONLY') || text.includes('readonly database'))
     return `${store} for writing. Give yourself the right to write the file and its folder, ${elsewhere}.`;
   if (code === 'SQLITE_FULL') return `${store}: the disk is full. Free some space, ${elsewhere}.`;
   if (code.startsWith('SQLITE_BUSY'))

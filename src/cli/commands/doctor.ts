@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks';
 import type { App } from '../../app.ts';
 import { openApp, readConfig } from '../../app.ts';
 import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/error.ts';
 import { VERSION } from '../../lib/version.ts';
 import { createServed } from '../../serving.ts';
 import { isPostgresUrl, StoreError } from '../../storage/store-error.ts';
@@ -47,7 +48,7 @@ export async function doctor(global: GlobalOptions): Promise<void> {
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     findings.push({
-      check: 'start',
+      check: error instanceof ConfigError ? 'configuration' : 'start',
       status: 'fail',
       detail,
       fix: 'Mend what the message names, then run doctor again.',
