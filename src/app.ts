@@ -14,6 +14,7 @@ import { createAuditPort } from './kernel/audit/port.ts';
 import type { Database } from './kernel/database.ts';
 import { createHealth } from './kernel/health.ts';
 import { createKernel, type Kernel } from './kernel/kernel.ts';
+import { PolicyError } from './kernel/policy/error.ts';
 import type { PolicyInput } from './kernel/policy/index.ts';
 import { PolicyInForce } from './kernel/policy-in-force.ts';
 import { createPolicyPort } from './kernel/policy-port.ts';
@@ -132,8 +133,10 @@ export async function openApp(options: AppOptions): Promise<App> {
   try {
     await policy.refresh();
   } catch (error) {
+    // Rules of the web app stand in no file, and among the others they shift the count.
+    const inFile = error instanceof PolicyError && (await policy.overrides()).rules.length === 0;
     await database.close();
-    throw error;
+    throw inFile ? config.errorFor(error.problems) : error;
   }
 
   return {

@@ -6,6 +6,6 @@ const MANIFOLD = new Set(['conflict', 'approval_state']);
 /** The hint as a line to print, if it surely fits: what was not found was sought by an id, or none is given. */
 export function hintOf({ code, detail, hint }: ToolFault): string[] {
   if (MANIFOLD.has(code)) return [];
-  if (code === 'not_found' && detail?.id === undefined) return [];
+  if (code === 'not_found' && (detail?.id === undefined || detail.tool !== undefined)) return [];
   return [hint];
 }

@@ -80,6 +80,23 @@ describe('the record', () => {
 });
 
 describe('what a person is told', () => {
+  it('names file and line of a mistake in the policy', async () => {
+    terminal.configure(`[mcp_policy]
+blocked_tools = ["x_unfolow_user"]
+
+[[mcp_policy.rules]]
+id = "no-links"
+tools = ["x_post_tweet"]
+when = 'args.txt.contains("http")'
+action = "deny"
+`);
+    const file = join(terminal.home, 'config.toml');
+    const { code, err } = await terminal.run('status');
+    expect(code).toBe(1);
+    expect(err).toContain(`Error: ${file}:2: mcp_policy.blocked_tools[0]: unknown tool 'x_unfolow_user'`);
+    expect(err).toContain(`\n${file}:7: mcp_policy.rules[0].when: no tool of this rule takes args.txt`);
+  });
+
   it('is whole sentences when an approved call is refused', async () => {
     await terminal.run('x', 'post', 'Hello');
     terminal.configure('toolkits = ["x"]\n[mcp_policy]\nblocked_tools = ["x_post_tweet"]\n');
