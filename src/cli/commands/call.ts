@@ -46,7 +46,9 @@ export function callTool(global: GlobalOptions, name: string, options: CallOptio
     );
     const { outcome } = result;
     if (outcome.status === 'routed')
-      complain(`It waits for approval: countersign approvals approve ${outcome.approvalId}`);
+      complain(
+        `It waits for approval: countersign approvals approve ${outcome.approvalId}${(await app.kernel.isPaused()) ? '\nChanges are paused; it can run after `countersign resume`.' : ''}`,
+      );
     if (dialects[dialect].isError(outcome)) process.exitCode = 1;
   });
 }

@@ -101,7 +101,7 @@ function compose(global: GlobalOptions, text: string, options: ComposeOptions, a
       ...(at === undefined ? {} : { scheduled_for: at }),
     };
     const acted = await act(app, 'compose_tweet', args, options);
-    mustBeTime(acted);
+    mustBeTime(acted, at);
     tellAct<Item>(global, acted, ({ id, scheduled_for }) =>
       scheduled_for
         ? `Scheduled as ${id} for ${scheduled_for}. \`countersign up\` posts it when it runs.`
@@ -113,7 +113,7 @@ function compose(global: GlobalOptions, text: string, options: ComposeOptions, a
 export function moveItem(global: GlobalOptions, id: string, options: { at: string }): Promise<void> {
   return withApp(global, async (app) => {
     const acted = await act(app, 'update_draft', { id: numberOf(id), scheduled_for: options.at });
-    mustBeTime(acted);
+    mustBeTime(acted, options.at);
     tellAct<Item>(global, acted, (item) => `${item.id} is scheduled for ${item.scheduled_for}.`);
   });
 }
@@ -147,9 +147,12 @@ export function listDrafts(global: GlobalOptions, options: { limit?: string }): 
 }
 
 /** The person typed --at; the tool's word for it would tell nothing. */
-function mustBeTime({ outcome }: Awaited<ReturnType<typeof act>>): void {
+function mustBeTime({ outcome }: Awaited<ReturnType<typeof act>>, at = ''): void {
   if ('fault' in outcome && outcome.fault.detail?.field === 'scheduled_for')
-    throw new CliError(outcome.fault.message.replace('scheduled_for', '--at'), 2);
+    throw new CliError(
+      outcome.fault.message.replace('scheduled_for', '--at'),
+      Number.isNaN(Date.parse(at)) ? 2 : 1,
+    );
 }
 
 function numberOf(text: string): number {
