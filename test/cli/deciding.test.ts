@@ -58,6 +58,9 @@ describe('a pause', () => {
     const vain = await terminal.run('x', 'post', 'Goodbye', '--approve');
     expect(vain.code).toBe(1);
     expect(vain.err).toContain('It still waits in the inbox as 2.');
+    expect((await terminal.run('x', 'post', 'Hello', '--dry-run')).out).toContain(
+      'It would wait for approval',
+    );
     const called = await terminal.run('call', 'x_post_tweet', '--args', ARGS);
     expect(called.err).toContain('Changes are paused; it can run after `countersign resume`.');
     const { out } = await terminal.run('policy', 'explain', 'x_post_tweet', '--args', ARGS);

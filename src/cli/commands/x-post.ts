@@ -98,10 +98,12 @@ async function preview(app: App, tool: string, args: JsonObject): Promise<(data:
   const policy = app.policy.current;
   const subject = policy.find(tool);
   const paused = await app.kernel.isPaused();
-  const decision = subject
-    ? policy.explain({ subject, args, principal: app.person, now: app.now(), dryRunRequested: false, paused })
-        .decision
-    : undefined;
+  const call = { args, principal: app.person, now: app.now(), dryRunRequested: false };
+  const judge = (stopped: boolean) =>
+    subject ? policy.explain({ ...call, subject, paused: stopped }).decision : undefined;
+  const free = judge(false);
+  // A pause stops what would run now; what asks would wait all the same.
+  const decision = paused && free?.action === 'allow' ? judge(true) : free;
   return ({ tweets, limits }) =>
     [
       ...tweets.map(({ text, length, remaining }) => `${length} characters (${remaining} left): ${text}`),
