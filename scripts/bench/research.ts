@@ -65,7 +65,10 @@ function homeWith(
 }
 
 const serve = (home: string): Promise<Peer> =>
-  openStdio([join(process.env.TEST_DIST ?? 'dist', 'main.js'), 'mcp', 'serve', '--toolkits', 'research'], home);
+  openStdio(
+    [join(process.env.TEST_DIST ?? 'dist', 'main.js'), 'mcp', 'serve', '--toolkits', 'research'],
+    home,
+  );
 
 async function data<T = Record<string, unknown>>(
   peer: Peer,

@@ -11,7 +11,7 @@ export type Action = (typeof ACTIONS)[number];
 export const TEMPLATE_NAMES = ['safe_default', 'growth_aggressive', 'agency_mode', 'none'] as const;
 export type TemplateName = (typeof TEMPLATE_NAMES)[number];
 
-export const LIMIT_DIMENSIONS = ['tool', 'category', 'toolkit', 'principal', 'global'] as const;
+const LIMIT_DIMENSIONS = ['tool', 'category', 'toolkit', 'principal', 'global'] as const;
 export type LimitDimension = (typeof LIMIT_DIMENSIONS)[number];
 
 export const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
@@ -85,7 +85,7 @@ export const policyRule = z
 export type PolicyRule = z.output<typeof policyRule>;
 export type PolicySchedule = NonNullable<PolicyRule['schedule']>;
 
-export const policyLimit = z
+const policyLimit = z
   .object({
     key: z
       .string()

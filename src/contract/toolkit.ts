@@ -7,7 +7,7 @@ import type { Principal } from './principal.ts';
 import type { RunningSandbox } from './sandbox.ts';
 import type { Tool } from './tool.ts';
 
-export const DIALECTS = ['tuitbot', 'toolhub', 'qualcoder', 'plain'] as const;
+const DIALECTS = ['tuitbot', 'toolhub', 'qualcoder', 'plain'] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
 /** What a toolkit is given when it connects. */

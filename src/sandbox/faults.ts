@@ -41,9 +41,6 @@ export const FAULT_KINDS = [
 
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-export const isFaultKind = (text: string): text is FaultKind =>
-  (FAULT_KINDS as readonly string[]).includes(text);
-
 /** The first fault that fits and is due; counted down in the state, so that all processes share one script. */
 export function takeFault(state: State, endpoint: Endpoint, path: string): FaultDoc | undefined {
   for (const fault of state.all('faults').sort((a, b) => (a.id < b.id ? -1 : 1))) {

@@ -18,7 +18,7 @@ import type { Work } from './task-board.ts';
 import { boardOf } from './tasks.ts';
 
 export const TOKEN_KEY = 'countersign/token';
-export const IDEMPOTENCY_KEY = 'countersign/idempotency_key';
+const IDEMPOTENCY_KEY = 'countersign/idempotency_key';
 const QUESTION = 'decision';
 
 /** What a person was asked: their answer counts for exactly this call, once. */

@@ -25,10 +25,10 @@ export interface HttpOptions {
 }
 
 const KEEP_ALIVE_MS = 75_000;
-export const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** The agents' HTTP API: `/mcp`, and the plain endpoints of the QualCoder document. */
-export function createHttpApp(served: Served, options: HttpOptions): { app: Hono; close(): Promise<void> } {
+function createHttpApp(served: Served, options: HttpOptions): { app: Hono; close(): Promise<void> } {
   const door = openDoor(served, options);
   const mcp = createMcpEndpoint(served, options.serverFor);
   options.onNotifier?.(mcp.notify);

@@ -200,7 +200,7 @@ export function openAssistant(options: AssistantOptions): TestAssistant {
   };
 }
 
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export async function startModel(): Promise<LLMock> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1' });

@@ -125,7 +125,7 @@ export class LogScribe {
 }
 
 /** The digest of what `change(call)` sends, for approvals of it. */
-export const changeDigest = (call: string): string => digest('post', { text: `post of ${call}` });
+const changeDigest = (call: string): string => digest('post', { text: `post of ${call}` });
 
 /** A log with something of everything in it: every table of the audit has rows. */
 export async function writeSampleLog(scribe: LogScribe): Promise<void> {

@@ -7,7 +7,7 @@ import type { ApprovalsTable } from '../tables.ts';
 const date = (text: string | null): Date | undefined => (text === null ? undefined : new Date(text));
 
 /** A stored principal; the kind is always one of three, written by us. */
-export function parsePrincipal(text: string, label?: string | null): Principal {
+function parsePrincipal(text: string, label?: string | null): Principal {
   const colon = text.indexOf(':');
   return {
     kind: text.slice(0, colon) as Principal['kind'],

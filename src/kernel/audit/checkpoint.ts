@@ -24,7 +24,7 @@ export interface LogSigner extends NoteSigner {
 }
 
 /** C2SP tlog-checkpoint; the time is an extension line, so that it is signed too. */
-export const formatCheckpoint = ({ origin, size, root, at }: Checkpoint): string =>
+const formatCheckpoint = ({ origin, size, root, at }: Checkpoint): string =>
   `${origin}\n${size}\n${Buffer.from(root, 'hex').toString('base64')}\ntime ${at}\n`;
 
 /** Undefined when the text is no checkpoint of ours, or not written in the one way it can be. */

@@ -1,10 +1,9 @@
 export { type ArtifactState, ArtifactStore } from './artifacts.ts';
 export { type CheckOptions, type CheckReport, checkProof } from './check.ts';
 export { checkBundle } from './check-bundle.ts';
-export { latestCheckpoint, type StoredCheckpoint, writeCheckpoint } from './checkpoint.ts';
-export { CheckpointWriter, type CheckpointWriterOptions } from './checkpoint-writer.ts';
+export { type StoredCheckpoint, writeCheckpoint } from './checkpoint.ts';
+export type { CheckpointWriterOptions } from './checkpoint-writer.ts';
 export {
-  ENTRY_KINDS,
   type Entry,
   type EntryApproval,
   type EntryArtifact,
@@ -17,10 +16,9 @@ export { type Erasure, type ErasureContext, type ErasureScope, erasePayloads } f
 export { type Bundle, type ExportContext, exportRun } from './export.ts';
 export { appendEntries } from './log.ts';
 export { type PayloadKind, payloadRow, type SealedPayload, sealPayload } from './payload.ts';
-export { createAuditPort } from './port.ts';
-export { isSecretName, redactPrivate, redactSecrets } from './privacy.ts';
-export { type ProofFile, proveCall } from './prove.ts';
+
+export type { ProofFile } from './prove.ts';
 export { Signer, signingKeys } from './signer.ts';
-export { consistencyProof, inclusionPaths } from './tree-paths.ts';
+
 export type { Problem, VerifyReport } from './verify/report.ts';
-export { type VerifyOptions, verifyLog } from './verify.ts';
+export type { VerifyOptions } from './verify.ts';

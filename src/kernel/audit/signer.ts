@@ -136,7 +136,7 @@ export async function signingKeys(database: Database): Promise<NoteKey[]> {
 }
 
 /** The log's own name, made once. It is also the name of every key that signs for it. */
-export async function originOf(database: Database): Promise<string> {
+async function originOf(database: Database): Promise<string> {
   const read = () => setting(database.db, ORIGIN);
   const known = await read();
   if (known !== undefined) return known;

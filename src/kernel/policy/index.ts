@@ -1,4 +1,4 @@
-export { type CaseOptions, type CaseResult, type PolicyCase, parseCases, runCases } from './cases.ts';
+export type { CaseOptions, CaseResult, PolicyCase } from './cases.ts';
 export { compilePolicy, type PolicyInput } from './compile.ts';
 export { PolicyError, type PolicyProblem } from './error.ts';
 export { type ChangedCall, type PastCall, previewRule, type RulePreview } from './preview.ts';

@@ -88,7 +88,7 @@ export const subjectOf = (name: string): PolicySubject => {
 };
 
 /** Written as in the file: the schema fills in the rest. */
-export const policyOf = (written: JsonObject): McpPolicyConfig => mcpPolicy.schema.parse(written);
+const policyOf = (written: JsonObject): McpPolicyConfig => mcpPolicy.schema.parse(written);
 
 export const inputOf = (written: JsonObject, rest: Partial<PolicyInput> = {}): PolicyInput => ({
   mode: 'autopilot',

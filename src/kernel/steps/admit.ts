@@ -15,9 +15,9 @@ import { CALLS, insertRows, PAYLOADS } from '../statements.ts';
 import { PolicyStale } from './stale.ts';
 
 /** A running call whose process stopped renewing this is taken for dead. */
-export const LEASE_MS = 30_000;
+const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-export const HOLDER = { host: hostname(), pid: process.pid };
+const HOLDER = { host: hostname(), pid: process.pid };
 
 /**
  * Everything that must hold before a change may happen, in one durable transaction: not paused, the idempotency key

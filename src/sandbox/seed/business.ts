@@ -1,7 +1,7 @@
 import type { AdsCollection, AdsDoc, JobDoc, JsonDoc, RuleDoc } from '../documents.ts';
 
 /** The one advertising account of the sandbox. */
-export const ADS_ACCOUNT = '18ce54d4x5t';
+const ADS_ACCOUNT = '18ce54d4x5t';
 
 const DAY_MS = 86_400_000;
 

@@ -185,7 +185,7 @@ const toBrief = (one: Approval): JsonObject => ({
 });
 
 /** An approval as pages see it: names as the API writes them everywhere. */
-export function toJson(one: Approval): JsonObject {
+function toJson(one: Approval): JsonObject {
   return {
     id: one.id,
     uuid: one.uuid,

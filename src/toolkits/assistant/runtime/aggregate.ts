@@ -1,5 +1,5 @@
 /** What stands for an answer without words. */
-export const NO_RESPONSE = '(No response)';
+const NO_RESPONSE = '(No response)';
 
 /**
  * One response out of what the assistant said on the way and what it said last. The last part always stays; an earlier

@@ -85,7 +85,7 @@ function closeOpenCalls(messages: readonly ModelMessage[]): ModelMessage[] {
   return closed;
 }
 
-export const INTERRUPTED_CALL =
+const INTERRUPTED_CALL =
   'Interrupted: it is not known whether this call took effect. Look at the current state before you do anything like it again.';
 
 const interruptedResult = (toolCallId: string, toolName: string) => ({

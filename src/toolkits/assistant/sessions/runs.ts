@@ -11,8 +11,7 @@ export interface Ending {
   readonly fault?: JsonObject;
 }
 
-export const messageHash = (message: string): string =>
-  createHash('sha256').update(message, 'utf8').digest('hex');
+const messageHash = (message: string): string => createHash('sha256').update(message, 'utf8').digest('hex');
 
 /**
  * Orders as rows. The open rows of a session are its queue, across every process on the store: each change of a

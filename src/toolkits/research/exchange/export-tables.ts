@@ -6,7 +6,7 @@ import { codebookTable, segmentsTable, type TableOptions } from './tables/projec
 import type { Table } from './tables/table.ts';
 import { toXlsx } from './tables/xlsx.ts';
 
-export const TABLE_FORMATS = ['csv', 'xlsx', 'html', 'markdown'] as const;
+const TABLE_FORMATS = ['csv', 'xlsx', 'html', 'markdown'] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];
 
 export const TABLE_CONTENTS = { codebook: codebookTable, segments: segmentsTable } as const;

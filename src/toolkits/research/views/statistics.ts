@@ -12,7 +12,7 @@ import { type CodedProject, reliability } from '../statistics/reliability.ts';
 import { readParams } from './params.ts';
 
 /** A project as the statistics take it; also what `countersign research agreement` computes from. */
-export function codedProject(reader: ProjectReader): CodedProject {
+function codedProject(reader: ProjectReader): CodedProject {
   return {
     codes: reader.codes(),
     sources: reader.sources().flatMap(({ id, name, hasText }) => {

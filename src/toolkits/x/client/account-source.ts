@@ -53,7 +53,7 @@ export function accountSource(options: ConnectOptions): CredentialSource {
   };
 }
 
-export function adsKeys(settings: XApiSettings): OAuth1Keys | undefined {
+function adsKeys(settings: XApiSettings): OAuth1Keys | undefined {
   const { consumer_key, consumer_secret, access_token, access_token_secret } = settings;
   if (!consumer_key || !consumer_secret || !access_token || !access_token_secret) return undefined;
   return {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { EndpointId } from '../endpoints/ids.ts';
 
-export const BACKENDS = ['x_api', 'scraper', 'sandbox'] as const;
+const BACKENDS = ['x_api', 'scraper', 'sandbox'] as const;
 export type Backend = (typeof BACKENDS)[number];
 
 /** `get_capabilities` shows this object as it is; the field names are the documented ones. */

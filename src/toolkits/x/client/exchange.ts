@@ -196,7 +196,7 @@ class Passing extends Error {
 
 const isPassing = (error: unknown): boolean => error instanceof Passing || error instanceof NoAnswer;
 
-export function rateLimitOf(headers: Readonly<Record<string, string>>): RateLimit | undefined {
+function rateLimitOf(headers: Readonly<Record<string, string>>): RateLimit | undefined {
   const limit = Number(headers['x-rate-limit-limit']);
   const remaining = Number(headers['x-rate-limit-remaining']);
   const reset = Number(headers['x-rate-limit-reset']);

@@ -82,7 +82,7 @@ export async function send(request: WireRequest, options: SendOptions): Promise<
   }
 }
 
-export function urlOf(request: Pick<WireRequest, 'path' | 'query'>, origin: string): string {
+function urlOf(request: Pick<WireRequest, 'path' | 'query'>, origin: string): string {
   const query = request.query.map(([key, value]) => `${percent(key)}=${percent(value)}`).join('&');
   return `${origin.replace(/\/$/, '')}${request.path}${query ? `?${query}` : ''}`;
 }

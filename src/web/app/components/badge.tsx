@@ -43,7 +43,7 @@ const STATES: Readonly<Record<string, Tone>> = {
 };
 
 /** The tone that a state, outcome, effect or decision has everywhere. */
-export const toneOf = (state: string): Tone => STATES[state] ?? 'neutral';
+const toneOf = (state: string): Tone => STATES[state] ?? 'neutral';
 
 export const StateBadge = ({ state }: { readonly state: string }) => (
   <Badge tone={toneOf(state)}>{state.replaceAll('_', ' ')}</Badge>
