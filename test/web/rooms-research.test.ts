@@ -226,8 +226,10 @@ describe('the research room', { timeout: 30_000 }, () => {
     await page.keyboard.press('k');
     await inspected.waitFor();
     for (let step = 0; step < 10; step += 1) {
-      if ((await inspected.textContent())?.includes(coped.text)) break;
+      const shown = await inspected.textContent();
+      if (shown?.includes(coped.text)) break;
       await page.keyboard.press('j');
+      await expect.poll(() => inspected.textContent(), { timeout: 10_000 }).not.toBe(shown);
     }
     await inspected.getByText(coped.text).waitFor();
     await page.keyboard.press('d');
@@ -239,8 +241,12 @@ describe('the research room', { timeout: 30_000 }, () => {
     // And with the pointer, from the margin.
     const notes = page.locator('.reader-note', { hasText: 'Coping' });
     await notes.nth(1).waitFor();
-    await notes.first().click();
-    await inspected.getByText(coped.text).waitFor();
+    // The margin is drawn anew when the project has been read again.
+    const pointAtFirst = async () => {
+      await notes.first().click();
+      return inspected.textContent();
+    };
+    await expect.poll(pointAtFirst, { timeout: 10_000 }).toContain(coped.text);
     await inspected.getByRole('button', { name: 'Remove coding' }).click();
     await expect.poll(() => codings(4), { timeout: 10_000 }).not.toContainEqual(coped);
     expect(await lastCall(page, 'remove_coding')).toMatchObject({
