@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../src/app.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
+import { LOCAL_AGENT } from '../../src/contract/principal.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { type CallWorld, curatedCalls } from './x-curated-calls.ts';
 import { fillIds, GENERATED_CALLS, NAMED_POSTS } from './x-generated-calls.ts';
@@ -20,10 +21,10 @@ export function putMedia(dataDir: string): void {
 
 /** The world of a process on this store: a post of somebody else, one of our own, and what a person can do. */
 export async function liveWorld(app: App, dataDir: string, model: TestModel): Promise<CallWorld> {
-  const invoke = async (tool: string, args: JsonObject) => {
+  const invoke = async (tool: string, args: JsonObject, principal = app.person) => {
     const bound = await app.inventory.resolve(tool);
     if (!bound) throw new Error(`No tool ${tool}`);
-    return app.kernel.invoke({ bound, args, principal: app.person, transport: 'test' });
+    return app.kernel.invoke({ bound, args, principal, transport: 'test' });
   };
   const data = async (tool: string, args: JsonObject): Promise<JsonObject> => {
     const { outcome } = await invoke(tool, args);
@@ -42,7 +43,8 @@ export async function liveWorld(app: App, dataDir: string, model: TestModel): Pr
     own: String(own.id),
     dataDir,
     data,
-    callId: async (tool, args) => (await invoke(tool, args)).callId,
+    // An agent is shown its own changes only.
+    callId: async (tool, args) => (await invoke(tool, args, LOCAL_AGENT)).callId,
     pending: () => pending(app, first.id),
     answerOnce: (text) => model.answerOnce(text),
   };
