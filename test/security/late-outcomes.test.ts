@@ -25,6 +25,12 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
     if (outcome.status !== 'routed') throw new Error(`expected routed, got ${outcome.status}`);
     return outcome.approvalId;
   };
+  const permitted = async (tool: string, args: JsonObject) => {
+    const asked = { tool, args, requester: AGENT, reason: 'please', kind: 'permit' as const };
+    const permit = await test.kernel.approvals.propose(asked);
+    await test.kernel.approvals.approve(permit.id, PERSON);
+    return permit;
+  };
   const state = async (id: number) => (await test.kernel.approvals.get(id))?.state;
   const problems = async () => {
     await test.kernel.flush();
@@ -52,14 +58,7 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
 
   it('a permit that was given back is used up after all when its call turns out to have been done', async () => {
     const args = { text: 'once', pause: 900 };
-    const permit = await test.kernel.approvals.propose({
-      tool: 'ledger_write',
-      args,
-      requester: AGENT,
-      reason: 'please',
-      kind: 'permit',
-    });
-    await test.kernel.approvals.approve(permit.id, PERSON);
+    const permit = await permitted('ledger_write', args);
     const running = test.call('ledger_write', args, { idempotencyKey: 'k' });
     expect(await takeForDead()).toMatchObject({ interrupted: 1, settled: 1 });
     expect(await state(permit.id)).toBe('approved');
@@ -74,14 +73,7 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
 
   it('verify names a permit that was used again before its first call turned out to have been done', async () => {
     const args = { text: 'once', pause: 900 };
-    const permit = await test.kernel.approvals.propose({
-      tool: 'ledger_write',
-      args,
-      requester: AGENT,
-      reason: 'please',
-      kind: 'permit',
-    });
-    await test.kernel.approvals.approve(permit.id, PERSON);
+    await permitted('ledger_write', args);
     const first = test.call('ledger_write', args);
     await takeForDead();
     const second = test.call('ledger_write', args);
@@ -106,14 +98,7 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
 
   it('a call that did not finish but did some of its parts gives no permit back, and says so', async () => {
     const args = { texts: ['one', 'two'] };
-    const permit = await test.kernel.approvals.propose({
-      tool: 'ledger_batch',
-      args,
-      requester: AGENT,
-      reason: 'please',
-      kind: 'permit',
-    });
-    await test.kernel.approvals.approve(permit.id, PERSON);
+    const permit = await permitted('ledger_batch', args);
     await test.setPolicy({ require_approval_for: ['ledger_batch'] });
     const { callId, outcome } = await test.call('ledger_batch', args);
     expect(outcome.status).toBe('ok');

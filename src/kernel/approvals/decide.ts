@@ -8,7 +8,7 @@ import type {
   ApprovalsPort,
   Decided,
 } from '../../contract/ports.ts';
-import { type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
+import { mayBeAnybody, type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
 import type { Tool } from '../../contract/tool.ts';
 import { digest } from '../../lib/digest.ts';
 import { type EntryKind, prepareEntry } from '../audit/entry.ts';
@@ -307,13 +307,6 @@ function refuseOwn({ requester, id }: Approval, by: Principal, agentsMayApprove:
     hard('only an agent known by its own token may decide for another.');
   if (mayBeAnybody(requester)) hard(`${principalName(requester)} may have asked for this very agent.`);
 }
-
-/**
- * Any agent can leave its token away and be `local`, give the assistant an order, or schedule a post: what comes under
- * these names may come from whoever wants to decide on it.
- */
-const mayBeAnybody = (who: Principal): boolean => PROXIES.has(principalName(who));
-const PROXIES = new Set(['agent:local', 'agent:assistant', 'system:scheduler']);
 
 function alreadyText(current: Approval, from: readonly ApprovalState[]): string {
   if (from.includes(current.state))

@@ -1,6 +1,12 @@
 import type { JsonValue } from '../../../contract/json.ts';
 import type { Approval, CallFilter, CallRecord } from '../../../contract/ports.ts';
-import { LOCAL_AGENT, type Principal, principalName, samePrincipal } from '../../../contract/principal.ts';
+import {
+  LOCAL_AGENT,
+  mayBeAnybody,
+  type Principal,
+  principalName,
+  samePrincipal,
+} from '../../../contract/principal.ts';
 import { LOOPS } from '../growth/principals.ts';
 import type { XServices } from '../services.ts';
 
@@ -65,10 +71,7 @@ const isOwn = (reader: Principal, requester: Principal): boolean =>
 
 /** As the queue decides it: nobody for a name behind which anybody may stand, and such a name for no agent. */
 const mayDecide = (by: Principal, requester: Principal): boolean =>
-  !isAnybody(requester) && !(requester.kind === 'agent' && isAnybody(by));
-
-const isAnybody = (who: Principal): boolean =>
-  ['agent:local', 'agent:assistant', 'system:scheduler'].includes(principalName(who));
+  !mayBeAnybody(requester) && !(requester.kind === 'agent' && mayBeAnybody(by));
 
 const agentsMayApprove = (approvals: JsonValue | undefined): boolean =>
   typeof approvals === 'object' &&
