@@ -100,7 +100,7 @@ function resourcesOf(app: App): ServedResource[] {
           order: 'oldest',
           limit: 100,
           // What other agents asked for is none of this one's business.
-          requester: principal.kind === 'agent' ? principal : undefined,
+          requesters: principal.kind === 'agent' ? [principal] : undefined,
         });
         return json(
           waiting.map(({ id, uuid, tool, summary, requester, reason, createdAt }) => ({

@@ -78,7 +78,7 @@ export interface ApprovalFilter {
   readonly toolkit?: string;
   readonly tools?: readonly string[];
   readonly groupId?: string;
-  readonly requester?: Principal;
+  readonly requesters?: readonly Principal[];
   readonly kind?: ApprovalKind;
   readonly digest?: string;
   readonly limit?: number;

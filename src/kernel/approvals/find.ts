@@ -48,6 +48,6 @@ function filtered(db: Kysely<Tables>, filter: ApprovalFilter) {
   if (filter.groupId) query = query.where('group_id', '=', filter.groupId);
   if (filter.kind) query = query.where('kind', '=', filter.kind);
   if (filter.digest) query = query.where('digest', '=', filter.digest);
-  if (filter.requester) query = query.where('requester', '=', principalName(filter.requester));
+  if (filter.requesters) query = query.where('requester', 'in', filter.requesters.map(principalName));
   return query;
 }

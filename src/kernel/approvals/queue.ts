@@ -103,7 +103,7 @@ export class ApprovalQueue {
       kind: 'permit',
       states: ['approved'],
       digest: await permitDigest(bound, call.args),
-      requester: principal,
+      requesters: [principal],
       limit: 1,
     });
     return byDigest && !isExpired(byDigest, this.ports.now()) ? byDigest : undefined;

@@ -110,7 +110,7 @@ export async function voidPermits(
     kind: 'permit',
     states: ['approved'],
     toolkit: 'x',
-    requester: SCHEDULER,
+    requesters: [SCHEDULER],
     limit: 10_000,
   });
   for (const permit of given) {

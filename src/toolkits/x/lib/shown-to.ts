@@ -25,21 +25,21 @@ export async function waitingFor(
   limit: number,
 ): Promise<{ readonly count: number; readonly items: readonly Approval[] }> {
   const { approvals } = services.kernel;
-  if (principal.kind !== 'agent') {
+  const mayApprove = agentsMayApprove(services.kernel.config.masked().approvals);
+  if (principal.kind !== 'agent' || !mayApprove) {
+    const filter = { ...WAITING, requesters: principal.kind === 'agent' ? ownNames(principal) : undefined };
     const [count, items] = await Promise.all([
-      approvals.count(WAITING),
-      limit > 0 ? approvals.list({ ...WAITING, limit }) : [],
+      approvals.count(filter),
+      limit > 0 ? approvals.list({ ...filter, limit }) : [],
     ]);
     return { count, items };
   }
-  const mayApprove = agentsMayApprove(services.kernel.config.masked().approvals);
+  const own = new Set(ownNames(principal).map(principalName));
   const shown: Approval[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const page = await approvals.list({ ...WAITING, limit: PAGE, offset });
     shown.push(
-      ...page.filter(
-        ({ requester }) => isOwn(principal, requester) || (mayApprove && mayDecide(principal, requester)),
-      ),
+      ...page.filter(({ requester }) => own.has(principalName(requester)) || mayDecide(principal, requester)),
     );
     if (page.length < PAGE) return { count: shown.length, items: shown.slice(0, limit) };
   }
@@ -52,8 +52,9 @@ export async function callsFor(
 ): Promise<readonly CallRecord[]> {
   const { telemetry } = services.kernel;
   if (principal.kind !== 'agent') return telemetry.calls(filter);
-  const names = [principal, ...(samePrincipal(principal, LOCAL_AGENT) ? LOOPS : [])].map(principalName);
-  const found = await Promise.all(names.map((name) => telemetry.calls({ ...filter, principal: name })));
+  const found = await Promise.all(
+    ownNames(principal).map((one) => telemetry.calls({ ...filter, principal: principalName(one) })),
+  );
   return found
     .flat()
     .sort((a, b) => b.at.getTime() - a.at.getTime() || (a.callId < b.callId ? 1 : -1))
@@ -61,13 +62,11 @@ export async function callsFor(
 }
 
 export const isShownTo = (reader: Principal, { principal }: Pick<CallRecord, 'principal'>): boolean =>
-  reader.kind !== 'agent' ||
-  principal === principalName(reader) ||
-  (samePrincipal(reader, LOCAL_AGENT) && principal.startsWith('system:'));
+  reader.kind !== 'agent' || ownNames(reader).map(principalName).includes(principal);
 
 /** The loops work for whoever set the server up, and that is who calls without a name. */
-const isOwn = (reader: Principal, requester: Principal): boolean =>
-  samePrincipal(reader, requester) || (samePrincipal(reader, LOCAL_AGENT) && requester.kind === 'system');
+const ownNames = (reader: Principal): readonly Principal[] =>
+  samePrincipal(reader, LOCAL_AGENT) ? [reader, ...LOOPS] : [reader];
 
 /** As the queue decides it: nobody for a name behind which anybody may stand, and such a name for no agent. */
 const mayDecide = (by: Principal, requester: Principal): boolean =>
