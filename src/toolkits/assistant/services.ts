@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { homedir, hostname } from 'node:os';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { ContentPart } from '../../contract/outcome.ts';
 import { toolFactory } from '../../contract/tool.ts';
 import type { ToolkitHost } from '../../contract/toolkit.ts';
+import { homePath } from '../../lib/home-path.ts';
 import type { Backend } from './backends/backend.ts';
 import { CommandBackend } from './backends/command.ts';
 import { ModelBackend } from './backends/model.ts';
@@ -58,8 +59,8 @@ export function openServices(host: Host, pace: Pace = PACE): AssistantServices {
   const turns = new Turns(runs, transcript, pace, now);
   const folder = join(host.dataDir, 'assistant');
   const files: PersonaFiles = {
-    persona: expandHome(config.persona_file) ?? join(folder, 'persona.md'),
-    memory: expandHome(config.memory_file) ?? join(folder, 'memory.md'),
+    persona: homePath(config.persona_file ?? join(folder, 'persona.md')),
+    memory: homePath(config.memory_file ?? join(folder, 'memory.md')),
   };
   const { env, kernel, log } = host;
   const backend =
@@ -91,8 +92,4 @@ export function openServices(host: Host, pace: Pace = PACE): AssistantServices {
     now,
     readFiles: (answer) => readFiles(answer, artifacts),
   };
-}
-
-function expandHome(path: string | undefined): string | undefined {
-  return path?.startsWith('~/') ? join(homedir(), path.slice(2)) : path;
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Tool } from '../../contract/tool.ts';
 import { defineToolkit, type ToolkitHost } from '../../contract/toolkit.ts';
+import { homePath } from '../../lib/home-path.ts';
 import type { XApi } from './client/api.ts';
 import type { XClientTables } from './client/tables.ts';
 import * as config from './config.ts';
@@ -14,7 +15,6 @@ import { createGrowthStore } from './growth/store.ts';
 import type { GrowthTables } from './growth/tables.ts';
 import { views } from './growth/views.ts';
 import { withDbFaults } from './lib/db-faults.ts';
-import { expandHome } from './lib/media-file.ts';
 import type { XServices, XSettings } from './services.ts';
 import { curatedTools } from './tools.ts';
 
@@ -61,7 +61,7 @@ function connect(host: ToolkitHost): XServices {
       now,
       random: Math.random,
     }),
-    mediaFolders: [join(host.dataDir, 'media'), ...settings.xApi.media_folders.map(expandHome)],
+    mediaFolders: [join(host.dataDir, 'media'), ...settings.xApi.media_folders.map(homePath)],
     kernel: {
       approvals: withDbFaults(kernel.approvals),
       telemetry: withDbFaults(kernel.telemetry),

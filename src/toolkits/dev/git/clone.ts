@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { ToolFault } from '../../../contract/faults.ts';
+import { homePath } from '../../../lib/home-path.ts';
 import { type GitAnswer, GitError, type GitOptions, runGit } from './git.ts';
 
 /** A repository on this machine: its objects and refs. The working tree, index and current branch are never used. */
@@ -70,7 +70,7 @@ export class Clone {
 
 /** Opens the repository a folder belongs to. */
 export async function openClone(path: string): Promise<Clone> {
-  const folder = resolve(path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path);
+  const folder = homePath(path);
   if (!(await stat(folder).catch(() => undefined))?.isDirectory()) {
     throw new ToolFault('not_found', `There is no folder ${folder}.`, { detail: { path: folder } });
   }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { lstat, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { homePath } from '../../../lib/home-path.ts';
 import {
   borrowedObjects,
   covers,
@@ -63,7 +64,7 @@ export async function confine(argv: readonly string[], to: Confinement): Promise
     ...(await programFolders(to.env.PATH ?? '', home, [homedir(), to.dataDir])),
     ...(home && !to.network ? await packageCaches(home, to.home) : []),
     ...(to.network ? await resolverFile() : []),
-    ...to.readable.map(expand),
+    ...to.readable.map(homePath),
   ];
   const borrowed = await borrowedObjects(to.gitDir);
   const mounts = [...readOnly, ...borrowed, to.gitDir, to.dataDir, to.tmp, to.workDir];
@@ -115,6 +116,3 @@ async function showGit(
 }
 
 const show = (path: string): string[] => ['--ro-bind-try', path, path];
-
-const expand = (path: string): string =>
-  path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);

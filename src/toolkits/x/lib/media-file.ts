@@ -1,7 +1,7 @@
 import { open, realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { extname, isAbsolute, join, resolve, sep } from 'node:path';
+import { extname, isAbsolute, sep } from 'node:path';
 import { ToolFault } from '../../../contract/faults.ts';
+import { homePath } from '../../../lib/home-path.ts';
 import type { MediaCategory } from '../client/api.ts';
 
 const MB = 1024 * 1024;
@@ -53,9 +53,6 @@ export interface CheckedMedia {
   readonly category: MediaCategory;
 }
 
-export const expandHome = (path: string): string =>
-  path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
-
 /** Where the file really is, what it really is, and whether X would take it. */
 export async function checkMedia(
   filePath: string,
@@ -88,7 +85,7 @@ export async function checkMedia(
 
 /** Links are resolved first: a link in an allowed folder must not lead out of it. */
 async function allowedPath(filePath: string, folders: readonly string[]): Promise<string> {
-  const wanted = resolve(expandHome(filePath));
+  const wanted = homePath(filePath);
   let real: string;
   try {
     real = await realpath(wanted);

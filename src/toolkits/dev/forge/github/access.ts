@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { ToolFault } from '../../../../contract/faults.ts';
+import { homePath } from '../../../../lib/home-path.ts';
 import type { GithubSettings } from '../../config.ts';
 
 export type GithubAccess =
@@ -65,7 +64,7 @@ function checkAddress(address: string): string {
 
 async function readKey(path: string): Promise<string> {
   try {
-    return await readFile(path.startsWith('~/') ? join(homedir(), path.slice(2)) : path, 'utf8');
+    return await readFile(homePath(path), 'utf8');
   } catch (cause) {
     throw new ToolFault('file_read_error', `The private key of the GitHub App cannot be read at ${path}.`, {
       cause,
