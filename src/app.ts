@@ -95,6 +95,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       catalogue: (needsSchemas) => policyCatalogue(inventory, needsSchemas),
     },
     database,
+    now,
   );
   const kernel = createKernel({
     database,

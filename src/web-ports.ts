@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { agentCommand } from './agent-command.ts';
 import type { App } from './app.ts';
 import type { JsonObject } from './contract/json.ts';
-import { principalName } from './contract/principal.ts';
 import { exportRun, signingKeys } from './kernel/audit/index.ts';
 import { VERSION } from './lib/version.ts';
 import type { WebPorts } from './web/ports.ts';
@@ -30,17 +29,7 @@ export function webPorts(app: App): WebPorts {
     policy: () => app.policy.current,
     modes: () => app.policy.modes,
     overrides: () => app.policy.overrides(),
-    async setOverrides(overrides, by) {
-      await app.policy.setOverrides(overrides);
-      const { mode, template, rules } = overrides;
-      const extra = {
-        mode: mode ?? null,
-        template: template ?? null,
-        rules: rules.map(({ id }) => id),
-        policy_version: app.policy.current.version,
-      };
-      await kernel.note({ kind: 'config', principal: principalName(by), extra });
-    },
+    setOverrides: (overrides, by) => app.policy.setOverrides(overrides, by),
     policyInput: () => app.policy.input(),
     async exportRun(run) {
       await kernel.flush();

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Principal } from '../contract/principal.ts';
+import { changeConfig } from './config-change.ts';
 import type { Database } from './database.ts';
 
 export interface Agent {
@@ -10,8 +11,9 @@ export interface Agent {
 
 export interface Agents {
   /** Creates a named agent and returns its token, which is shown this once. */
-  add(name: string): Promise<string>;
-  revoke(name: string): Promise<boolean>;
+  add(name: string, by: Principal): Promise<string>;
+  /** False when no active agent has this name. */
+  revoke(name: string, by: Principal): Promise<boolean>;
   list(): Promise<readonly Agent[]>;
   /** Who a token belongs to, or undefined. */
   authenticate(token: string): Promise<Principal | undefined>;
@@ -25,35 +27,43 @@ export class AgentNameError extends Error {}
 
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-export function createAgents({ db }: Database, now: () => Date): Agents {
+export function createAgents(database: Database, now: () => Date): Agents {
+  const { db } = database;
   return {
-    async add(name) {
+    async add(name, by) {
       if (!NAME.test(name)) {
         throw new AgentNameError(`"${name}" is not a usable name: use letters, digits, - and _, at most 40.`);
       }
       if (RESERVED.has(name.toLowerCase()))
         throw new AgentNameError(`"${name}" is reserved; choose another name.`);
       const token = `cs_${randomBytes(32).toString('base64url')}`;
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('agents')
-        .values({ name, token_hash: hashToken(token), created_at: now().toISOString(), revoked_at: null })
-        .onConflict((conflict) => conflict.column('name').doNothing())
-        .executeTakeFirst();
-      if (numInsertedOrUpdatedRows === 0n) {
+      const at = now();
+      const added = await changeConfig(database, by, at, async (trx) => {
+        const { numInsertedOrUpdatedRows } = await trx
+          .insertInto('agents')
+          .values({ name, token_hash: hashToken(token), created_at: at.toISOString(), revoked_at: null })
+          .onConflict((conflict) => conflict.column('name').doNothing())
+          .executeTakeFirst();
+        return numInsertedOrUpdatedRows === 0n ? undefined : { agent_added: name };
+      });
+      if (!added) {
         throw new AgentNameError(
           `An agent named "${name}" exists already; its evidence keeps the name, so choose another.`,
         );
       }
       return token;
     },
-    async revoke(name) {
-      const { numUpdatedRows } = await db
-        .updateTable('agents')
-        .set({ revoked_at: now().toISOString() })
-        .where('name', '=', name)
-        .where('revoked_at', 'is', null)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+    revoke(name, by) {
+      const at = now();
+      return changeConfig(database, by, at, async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('agents')
+          .set({ revoked_at: at.toISOString() })
+          .where('name', '=', name)
+          .where('revoked_at', 'is', null)
+          .executeTakeFirst();
+        return numUpdatedRows === 0n ? undefined : { agent_revoked: name };
+      });
     },
     async list() {
       const rows = await db

@@ -6,7 +6,7 @@ import type {
   Log,
   TelemetryPort,
 } from '../contract/ports.ts';
-import type { Principal } from '../contract/principal.ts';
+import { type Principal, principalName } from '../contract/principal.ts';
 import { isPaused, setPaused } from './admission/pause.ts';
 import { type Agents, createAgents } from './agents.ts';
 import { createApprovals } from './approvals/decide.ts';
@@ -15,6 +15,7 @@ import { ArtifactStore } from './audit/artifacts.ts';
 import { type EntryInput, prepareEntry } from './audit/entry.ts';
 import { appendEntries } from './audit/log.ts';
 import type { BoundTool } from './call.ts';
+import { changeConfig } from './config-change.ts';
 import type { Database } from './database.ts';
 import { createEvents, type EventFeed } from './events.ts';
 import { createLeases } from './leases.ts';
@@ -52,7 +53,7 @@ export interface Kernel {
   settle(callId: string, happened: boolean, by: Principal): Promise<boolean>;
   isPaused(): Promise<boolean>;
   setPaused(paused: boolean, by: Principal): Promise<void>;
-  /** Writes an entry that belongs to no call (a configuration change). */
+  /** Writes an entry about something outside of the store that belongs to no call (an export, a sign-in). */
   note(entry: Omit<EntryInput, 'at'>): Promise<void>;
   /** Makes pending evidence durable. */
   flush(): Promise<void>;
@@ -108,9 +109,10 @@ export function createKernel(options: KernelOptions): Kernel {
       settleCall(ports, callId, happened ? { settled: 'done', data: null } : { settled: 'not_done' }, by),
     isPaused: () => isPaused(database.db),
     async setPaused(paused, by) {
-      const who = `${by.kind}:${by.id}`;
-      await setPaused(database.db, paused, who);
-      await note({ kind: 'config', principal: who, extra: { paused } });
+      await changeConfig(database, by, now(), async (trx) => {
+        await setPaused(trx, paused, principalName(by));
+        return { paused };
+      });
     },
     flush: () => recorder.flush(),
   };

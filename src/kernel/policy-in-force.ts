@@ -7,6 +7,8 @@ import {
   TEMPLATE_NAMES,
   type TemplateName,
 } from '../contract/policy.ts';
+import type { Principal } from '../contract/principal.ts';
+import { changeConfig } from './config-change.ts';
 import type { Database } from './database.ts';
 import { compilePolicy, type Policy, type PolicyInput, unreadablePolicy } from './policy/index.ts';
 
@@ -37,13 +39,15 @@ export interface PolicyBase {
 export class PolicyInForce {
   readonly #base: PolicyBase;
   readonly #database: Database;
+  readonly #now: () => Date;
   #policy: Policy = unreadablePolicy('the policy was not read yet');
   #mode: 'autopilot' | 'composer';
   #stamp = 'unread';
 
-  constructor(base: PolicyBase, database: Database) {
+  constructor(base: PolicyBase, database: Database, now: () => Date = () => new Date()) {
     this.#base = base;
     this.#database = database;
+    this.#now = now;
     this.#mode = base.mode;
   }
 
@@ -94,14 +98,23 @@ export class PolicyInForce {
   }
 
   /** Refuses what does not compile; what does is in force for every process from this commit on. */
-  async setOverrides(overrides: PolicyOverrides): Promise<void> {
-    await compilePolicy(await this.#input(overrides));
+  async setOverrides(overrides: PolicyOverrides, by: Principal): Promise<void> {
+    const { version } = await compilePolicy(await this.#input(overrides));
     const value = JSON.stringify(overrides);
-    await this.#database.db
-      .insertInto('settings')
-      .values({ key: OVERRIDES_KEY, value })
-      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
-      .execute();
+    const { mode, template, rules } = overrides;
+    await changeConfig(this.#database, by, this.#now(), async (trx) => {
+      await trx
+        .insertInto('settings')
+        .values({ key: OVERRIDES_KEY, value })
+        .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+        .execute();
+      return {
+        mode: mode ?? null,
+        template: template ?? null,
+        rules: rules.map(({ id }) => id),
+        policy_version: version,
+      };
+    });
     await this.refresh();
   }
 

@@ -176,8 +176,8 @@ describe('a call that may take long, from a client that declares the tasks exten
 
   it('is hidden from every other caller', async () => {
     mock.onMessage('hello', { content: 'Hi.' });
-    const token = await app.kernel.agents.add('first');
-    const other = await app.kernel.agents.add('second');
+    const token = await app.kernel.agents.add('first', app.person);
+    const other = await app.kernel.agents.add('second', app.person);
     const { taskId } = await order({ message: 'hello' }, { token });
     expect((await ended(taskId, { token })).status).toBe('completed');
     for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])

@@ -246,7 +246,7 @@ describe('every error code a tool of toolkit x declares, through a real client o
     const names = declaring('policy_denied_user_rule');
     const tools = names.filter((name) => !isDecision(name));
     const rule = { id: 'not-now', action: 'deny' as const, tools, priority: 1, enabled: true };
-    await place.app.policy.setOverrides({ rules: [rule] });
+    await place.app.policy.setOverrides({ rules: [rule] }, place.app.person);
     // A change compares the rules with those in the store: after it the server has read them.
     await provoke('policy_denied_user_rule', ['x_like_tweet']);
     await provoke('policy_denied_user_rule', names);

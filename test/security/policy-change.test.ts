@@ -98,7 +98,7 @@ describe('a policy that changes while calls come in', () => {
     await Promise.all([mine.refresh(), theirs.refresh()]);
     const call = await kernelUnder(mine);
     expect((await call('ledger_read', {})).status).toBe('ok');
-    await theirs.setOverrides({ rules: [deny('no-reads', 'ledger_read')] });
+    await theirs.setOverrides({ rules: [deny('no-reads', 'ledger_read')] }, { kind: 'person', id: 'ada' });
     clock += 1_000;
     expect(await call('ledger_read', {})).toMatchObject({ status: 'refused', rule: 'no-reads' });
   });

@@ -5,8 +5,7 @@ import { print, printJson, table } from '../output.ts';
 export function addAgent(global: GlobalOptions, name: string): Promise<void> {
   return withApp(global, async ({ kernel, person }) => {
     try {
-      const token = await kernel.agents.add(name);
-      await kernel.note({ kind: 'config', principal: `person:${person.id}`, extra: { agent_added: name } });
+      const token = await kernel.agents.add(name, person);
       if (global.json) return printJson({ name, token });
       print(
         `Agent ${name} added. Its token, shown only now:\n\n  ${token}\n\nHTTP: Authorization: Bearer TOKEN   stdio: COUNTERSIGN_TOKEN=TOKEN   TCP: _meta["countersign/token"]`,
@@ -21,9 +20,8 @@ export function addAgent(global: GlobalOptions, name: string): Promise<void> {
 
 export function revokeAgent(global: GlobalOptions, name: string): Promise<void> {
   return withApp(global, async ({ kernel, person }) => {
-    if (!(await kernel.agents.revoke(name)))
+    if (!(await kernel.agents.revoke(name, person)))
       throw new CliError(`There is no active agent named ${name}; see \`countersign agents list\`.`);
-    await kernel.note({ kind: 'config', principal: `person:${person.id}`, extra: { agent_revoked: name } });
     print(`Agent ${name} revoked. Its token no longer works.`);
   });
 }

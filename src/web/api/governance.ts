@@ -37,25 +37,15 @@ export function addGovernanceRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   });
   api.post('/agents', async (context) => {
     const { name } = await readJson(context, z.object({ name: z.string() }).strict());
-    const token = await kernel.agents.add(name).catch((error: unknown) => {
+    const token = await kernel.agents.add(name, context.get('session').person).catch((error: unknown) => {
       throw error instanceof AgentNameError ? new ToolFault('validation_error', error.message) : error;
-    });
-    await kernel.note({
-      kind: 'config',
-      principal: principalName(context.get('session').person),
-      extra: { agent_added: name },
     });
     return context.json({ name, token }, 201);
   });
   api.delete('/agents/:name', async (context) => {
     const name = context.req.param('name');
-    if (!(await kernel.agents.revoke(name)))
+    if (!(await kernel.agents.revoke(name, context.get('session').person)))
       throw new ToolFault('not_found', `There is no active agent named ${name}.`);
-    await kernel.note({
-      kind: 'config',
-      principal: principalName(context.get('session').person),
-      extra: { agent_revoked: name },
-    });
     return context.json({ revoked: true });
   });
 
