@@ -1,10 +1,11 @@
+import type { Transaction } from 'kysely';
 import { ToolFault } from '../contract/faults.ts';
 import type { Log } from '../contract/ports.ts';
 import type { PreparedEntry } from './audit/entry.ts';
 import { appendEntries } from './audit/log.ts';
 import type { Database } from './database.ts';
 import { CALLS, insertRows, PAYLOADS } from './statements.ts';
-import type { AuditPayloadsTable, CallArtifactsTable, CallsTable } from './tables.ts';
+import type { AuditPayloadsTable, CallArtifactsTable, CallsTable, Tables } from './tables.ts';
 
 export interface CallEvidence {
   readonly row: CallsTable;
@@ -46,6 +47,14 @@ export class Recorder {
     this.#timer ??= setTimeout(() => void this.flush(), GROUP_MS).unref();
   }
 
+  /** Commits by itself and at once, together with what `also` does; the entries that gives stand after this one. */
+  async addNow(
+    evidence: CallEvidence,
+    also: (trx: Transaction<Tables>) => Promise<readonly PreparedEntry[]>,
+  ): Promise<void> {
+    await this.#database.write(async (trx) => this.#insert(trx, [evidence], await also(trx)));
+  }
+
   /** Everything added before this call is durable when it resolves, unless the store is broken. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
@@ -62,22 +71,28 @@ export class Recorder {
     const group = this.#waiting;
     this.#waiting = [];
     try {
-      await this.#database.write(async (trx) => {
-        const { engine } = this.#database;
-        const rows = group.map(({ row }) => row);
-        const payloads = group.flatMap((one) => one.payloads);
-        const artifacts = group.flatMap((one) => one.artifacts);
-        const entries = group.map(({ entry }) => entry);
-        await insertRows(trx, engine, CALLS, rows);
-        await insertRows(trx, engine, PAYLOADS, payloads);
-        if (artifacts.length > 0) await trx.insertInto('call_artifacts').values(artifacts).execute();
-        await appendEntries(trx, engine, entries);
-      });
+      await this.#database.write((trx) => this.#insert(trx, group));
       this.#broken = undefined;
     } catch (error) {
       this.#waiting = [...group, ...this.#waiting];
       this.#broken = error;
       this.#log.error('The evidence log could not be written', { error, waiting: this.#waiting.length });
     }
+  }
+
+  async #insert(
+    trx: Transaction<Tables>,
+    group: readonly CallEvidence[],
+    after: readonly PreparedEntry[] = [],
+  ): Promise<void> {
+    const { engine } = this.#database;
+    const rows = group.map(({ row }) => row);
+    const payloads = group.flatMap((one) => one.payloads);
+    const artifacts = group.flatMap((one) => one.artifacts);
+    const entries = group.map(({ entry }) => entry);
+    await insertRows(trx, engine, CALLS, rows);
+    await insertRows(trx, engine, PAYLOADS, payloads);
+    if (artifacts.length > 0) await trx.insertInto('call_artifacts').values(artifacts).execute();
+    await appendEntries(trx, engine, [...entries, ...after]);
   }
 }

@@ -34,9 +34,10 @@ const read = define({
   summary: 'Lists what was written.',
   effect: 'read',
   profiles: READ_PROFILES,
-  input: z.object({ echo: z.string().optional(), file: z.string().optional() }),
+  input: z.object({ echo: z.string().optional(), file: z.string().optional(), fail: z.boolean().optional() }),
   output: z.looseObject({ count: z.int() }),
-  async run({ echo, file }, { services, artifact }) {
+  async run({ echo, file, fail }, { services, artifact }) {
+    if (fail) throw new ToolFault('unavailable', 'The ledger is closed.');
     if (file !== undefined) await artifact('report.txt', 'text/plain', file);
     return { count: (await ledgerRows(services.db)).length, ...(echo === undefined ? {} : { echo }) };
   },
@@ -146,11 +147,28 @@ const batch = define({
   effect: 'change',
   composite: true,
   profiles: CHANGE_PROFILES,
-  input: z.object({ texts: z.array(z.string()).min(1) }),
+  input: z.object({ texts: z.array(z.string()).min(1), look: z.boolean().optional() }),
   output: z.object({ statuses: z.array(z.string()) }),
-  async run({ texts }, context) {
+  async run({ texts, look }, context) {
     const statuses: string[] = [];
+    if (look) statuses.push((await context.call('ledger_read', {})).status);
     for (const text of texts) statuses.push((await context.call('ledger_write', { text })).status);
+    return { statuses };
+  },
+});
+
+const survey = define({
+  ...base,
+  name: 'ledger_survey',
+  title: 'Look twice',
+  summary: 'Reads the ledger in two calls of its own.',
+  effect: 'read',
+  profiles: READ_PROFILES,
+  input: z.object({}),
+  output: z.object({ statuses: z.array(z.string()) }),
+  async run(_args, context) {
+    const statuses: string[] = [];
+    for (const echo of ['one', 'two']) statuses.push((await context.call('ledger_read', { echo })).status);
     return { statuses };
   },
 });
@@ -180,7 +198,7 @@ export const ledgerToolkit = (dialect: Toolkit['dialect'] = 'plain'): Toolkit =>
     id: 'ledger',
     title: 'Ledger',
     dialect,
-    tools: [read, write, blind, erase, permitted, batch, slow],
+    tools: [read, write, blind, erase, permitted, batch, survey, slow],
     async connect(host) {
       return { db: host.db<unknown>() };
     },

@@ -22,7 +22,7 @@ export async function finishApproval(
   const { grant } = call;
   if (!grant || grant === call.request.parent?.grant) return [];
   const state = stateAfter(outcome, grant.kind, call.partDone);
-  await trx
+  const { numUpdatedRows } = await trx
     .updateTable('approvals')
     .set((eb) => ({
       state,
@@ -34,7 +34,9 @@ export async function finishApproval(
     .where('id', '=', grant.id)
     .where('state', '=', 'executing')
     .where('call_id', '=', call.id)
-    .execute();
+    .executeTakeFirst();
+  // Refused before it used the approval, or taken for dead meanwhile.
+  if (numUpdatedRows === 0n) return [];
   await publishEvent(trx, 'approvals', { id: grant.id, state }, call.startedAt);
   return state === 'pending' || state === 'approved' ? [returnedEntry(grant, call.id, at)] : [];
 }

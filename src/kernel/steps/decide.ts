@@ -4,12 +4,9 @@ import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval } from '../../contract/ports.ts';
 import { principalName } from '../../contract/principal.ts';
 import { consumeGrant } from '../admission/grant.ts';
-import { finishApproval } from '../approvals/finish.ts';
 import { describeDecisionTargets } from '../approvals/question.ts';
-import { appendEntries } from '../audit/log.ts';
 import type { CallState, Next, Step } from '../call.ts';
 import { createContext } from '../context.ts';
-import { outcomeData } from '../evidence.ts';
 import type { PolicyCall } from '../policy/index.ts';
 import type { Ports } from '../ports.ts';
 import { PolicyStale } from './stale.ts';
@@ -106,25 +103,23 @@ async function judge(call: CallState, next: Next, ports: Ports): Promise<Outcome
     if (refusal) return refusal;
   }
   call.limits = tool.composite ? [] : policy.limitsFor(query);
-  return call.grant && !isChange(tool.effect) ? readUnderGrant(call, next, ports) : next();
+  const refusal = call.grant && !isChange(tool.effect) ? await consumeForRead(call, ports) : undefined;
+  return refusal ?? next();
 }
 
 /** A change uses its approval up when it is admitted; a read is not admitted, and its approval works once all the same. */
-async function readUnderGrant(call: CallState, next: Next, { database, now }: Ports): Promise<Outcome> {
+async function consumeForRead(call: CallState, { database, now }: Ports): Promise<Outcome | undefined> {
   try {
-    await database.write((trx) => consumeGrant(trx, call, now()));
+    if (call.grant !== call.request.parent?.grant)
+      await database.write((trx) => consumeGrant(trx, call, now()));
+    return undefined;
   } catch (error) {
     if (error instanceof ToolFault && error.code === 'approval_invalid')
       return refuse('hard:approval', error);
+    // It is still to be had: evidence must not say that this call used it.
+    call.grant = undefined;
     throw error;
   }
-  const outcome = await next();
-  await database.write(async (trx) => {
-    const at = now().toISOString();
-    const returned = await finishApproval(trx, call, outcome, outcomeData(outcome), at);
-    await appendEntries(trx, database.engine, returned);
-  });
-  return outcome;
 }
 
 const refuse = (rule: string, fault: ToolFault): Outcome => ({ status: 'refused', rule, fault });

@@ -172,7 +172,8 @@ async function settleKey(
 async function recordOther(call: CallState, outcome: Outcome, elapsed: number, ports: Ports): Promise<void> {
   const at = ports.now().toISOString();
   const args = sealArgs(call, keepableArgs(call));
-  const result = sealResult(call, outcomeData(outcome), outcome.status !== 'ok');
+  const data = outcomeData(outcome);
+  const result = sealResult(call, data, outcome.status !== 'ok');
   const entry = outcomeEntry(call, kindOf(call, outcome), outcome, at, result.hash, args.hash);
   call.evidenceHash = entry.hash;
   const row = {
@@ -189,7 +190,11 @@ async function recordOther(call: CallState, outcome: Outcome, elapsed: number, p
         : (call.decision?.rule ?? null),
   };
   const payloads = [payloadRow(entry, 'args', args), payloadRow(entry, 'result', result)];
-  await ports.recorder.add({ row, payloads, entry, artifacts: artifactLinks(call) });
+  const evidence = { row, payloads, entry, artifacts: artifactLinks(call) };
+  // Whoever reads the log must find the use of an approval before its return, and a part before the end of the whole.
+  if (call.grant)
+    return ports.recorder.addNow(evidence, (trx) => finishApproval(trx, call, outcome, data, at));
+  await ports.recorder.add(evidence);
   // What waits for a person must not be forgotten, even for 100 ms.
   if (outcome.status === 'routed') await ports.recorder.flush();
 }

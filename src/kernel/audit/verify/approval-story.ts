@@ -74,24 +74,36 @@ export class ApprovalStory {
     if (live) live.digest = approval.digest;
   }
 
-  /** An intent that runs under an approval of its own. */
-  used(seq: number, { approval, call, digest, principal }: Entry): void {
+  /** A read has no intent: its one entry both uses the approval and says how it went. */
+  usedByRead(seq: number, entry: Entry): void {
+    const { approval, parent } = entry;
+    // A part is written down before the whole it belongs to has ended, so its approval is still held.
+    const isPart =
+      parent !== undefined &&
+      approval !== undefined &&
+      (this.#used.has(approval.uuid) || this.#live.get(approval.uuid)?.approved);
+    if (!isPart) this.used(seq, entry);
+  }
+
+  /** A call that runs under an approval of its own. */
+  used(seq: number, { kind, approval, call, digest, principal }: Entry): void {
     if (!approval) return;
     const { uuid } = approval;
     const live = this.#live.get(uuid);
+    const begins = kind === 'intent' ? 'begins' : 'answers';
     if (!live?.approved) {
       const why = this.#closed.has(uuid) ? 'was already used or refused' : 'nobody had approved';
-      this.#wrong(seq, `begins call ${call} under approval ${uuid}, which ${why}`);
+      this.#wrong(seq, `${begins} call ${call} under approval ${uuid}, which ${why}`);
       return;
     }
     if (live.digest !== approval.digest || (!live.permit && digest !== approval.digest)) {
-      this.#wrong(seq, `begins call ${call} with other arguments than approval ${uuid} was given for`);
+      this.#wrong(seq, `${begins} call ${call} with other arguments than approval ${uuid} was given for`);
     }
     if (approval.approver !== live.approver) {
       this.#wrong(seq, `names ${approval.approver} as approver of ${uuid}, who was ${live.approver}`);
     }
     if (isSelf(live.approver, principal)) {
-      this.#wrong(seq, `begins call ${call}, which ${principal} approved for itself`);
+      this.#wrong(seq, `${begins} call ${call}, which ${principal} approved for itself`);
     }
     this.#close(uuid);
     this.#used.set(uuid, { live, failed: false });
@@ -111,15 +123,13 @@ export class ApprovalStory {
   }
 
   /** Only what did nothing gives its approval back: a permit to whoever holds it, any other to the person. */
-  #returned(seq: number, { effect, extra }: Entry, uuid: string): void {
+  #returned(seq: number, { extra }: Entry, uuid: string): void {
     const used = this.#used.get(uuid);
-    const read = effect === 'read' ? this.#live.get(uuid) : undefined;
-    if (!used?.failed && !read?.approved) {
+    if (!used?.failed) {
       this.#wrong(seq, `gives approval ${uuid} back, though no call under it failed`);
       return;
     }
-    const live = used?.live ?? read;
-    if (!live) return;
+    const { live } = used;
     if (typeof extra?.call === 'string') this.#gaveBack.add(extra.call);
     this.#closed.delete(uuid);
     this.#used.delete(uuid);

@@ -28,6 +28,7 @@ const asked: Told = {
 };
 const granted: Told = { kind: 'approval', status: 'approved', principal: 'person:ada', approval };
 const approved: Told = { ...intent, decision: 'ask', approval };
+const looked: Told = { ...approved, kind: 'read', effect: 'read', status: 'ok' };
 
 describe('the story the entries tell', () => {
   it('is accepted when a change has intent and outcome', () => {
@@ -69,6 +70,24 @@ describe('the story the entries tell', () => {
     expect(tell(asked, granted, approved, part, done, outcome).messages).toEqual([]);
   });
 
+  it('is accepted when an approved read, or one with its parts, runs once under its approval', () => {
+    expect(tell(asked, granted, looked).messages).toEqual([]);
+    const part: Told = { ...looked, call: 'part', parent: 'c', digest: 'd9' };
+    expect(tell(asked, granted, part, looked).messages).toEqual([]);
+    expect(tell(asked, granted, approved, part, outcome).messages).toEqual([]);
+    const filed: Told = { ...looked, kind: 'call', effect: 'propose' };
+    expect(tell(asked, granted, filed).messages).toEqual([]);
+  });
+
+  it('is accepted when a read is allowed, fails before anybody was asked, or is refused with its approval', () => {
+    const plain: Told = { ...looked, decision: 'allow', approval: undefined };
+    expect(tell(plain, { ...plain, call: 'd', status: 'failed', decision: 'deny' }).messages).toEqual([]);
+    const refused: Told = { ...looked, kind: 'refusal', status: 'refused' };
+    expect(tell(asked, granted, looked, { ...refused, call: 'd' }).messages).toEqual([]);
+    const broken: Told = { ...approved, kind: 'call', status: 'failed' };
+    expect(tell(asked, granted, broken, { ...approved, call: 'd' }).messages).toEqual([]);
+  });
+
   it('is accepted when an interrupted change is settled later', () => {
     const unknown: Told = { ...outcome, status: 'indeterminate' };
     expect(tell(intent, unknown, { ...change, kind: 'settled', status: 'ok' }).messages).toEqual([]);
@@ -96,7 +115,8 @@ describe('the story the entries tell', () => {
       ).messages,
     ).toEqual([]);
     const read: Told = { ...asked, effect: 'read', status: 'returned' };
-    expect(tell(asked, granted, read, granted).messages).toEqual([]);
+    const closed: Told = { ...looked, status: 'failed' };
+    expect(tell(asked, granted, closed, read, granted, looked).messages).toEqual([]);
   });
 
   it('is accepted when a part of an approved call fails and the whole comes back', () => {
@@ -176,6 +196,51 @@ describe('the story the entries tell', () => {
       'a settled call was not unsettled',
       [{ ...change, kind: 'settled' }],
       /settles call c, which was not unsettled/,
+    ],
+    [
+      'a read was answered that policy had denied',
+      [{ ...looked, decision: 'deny', approval: undefined }],
+      /Entry 0 answers call c although policy said deny/,
+    ],
+    [
+      'a read was answered that nobody had approved',
+      [{ ...looked, approval: undefined }],
+      /Entry 0 answers call c without the approval that policy asked for/,
+    ],
+    [
+      'the approval of a read does not exist',
+      [looked],
+      /Entry 0 answers call c under approval u, which nobody/,
+    ],
+    [
+      'the approval of a read was never given',
+      [asked, looked],
+      /under approval u, which nobody had approved/,
+    ],
+    [
+      'the approval of a read was used before',
+      [asked, granted, looked, { ...looked, call: 'again' }],
+      /Entry 3 answers call again under approval u, which was already used or refused/,
+    ],
+    [
+      'the approval of a read was for other arguments',
+      [asked, granted, { ...looked, digest: 'd2' }],
+      /Entry 2 answers call c with other arguments than approval u was given for/,
+    ],
+    [
+      'a read names another approver',
+      [asked, granted, { ...looked, approval: { ...approval, approver: 'person:eve' } }],
+      /names person:eve as approver of u, who was person:ada/,
+    ],
+    [
+      'a part of a read runs under an approval that nobody gave',
+      [asked, { ...looked, call: 'part', parent: 'c' }],
+      /Entry 1 answers call part under approval u, which nobody had approved/,
+    ],
+    [
+      'a read gives its approval back before it has failed',
+      [asked, granted, { ...asked, effect: 'read', status: 'returned' }],
+      /Entry 2 gives approval u back, though no call under it failed/,
     ],
     ['the approval was never given', [asked, approved], /under approval u, which nobody had approved/],
     ['the approval does not exist', [approved], /under approval u, which nobody had approved/],

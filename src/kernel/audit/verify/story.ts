@@ -40,7 +40,6 @@ export class StoryCheck {
   take(seq: number, entry: Entry): void {
     if (entry.call !== undefined && entry.kind !== 'outcome' && entry.kind !== 'settled') this.#calls += 1;
     switch (entry.kind) {
-      case 'read':
       case 'config':
       case 'checkpoint-key':
       case 'erasure':
@@ -51,6 +50,7 @@ export class StoryCheck {
       case 'outcome':
         this.#outcome(seq, entry);
         break;
+      case 'read':
       case 'call':
         this.#call(seq, entry);
         break;
@@ -111,12 +111,23 @@ export class StoryCheck {
     else this.#ended(seq, call, approval, status);
   }
 
-  /** Finished without an intent: harmless unless it claims to have changed something. */
-  #call(seq: number, { call, effect, status, replayOf }: Entry): void {
-    const changes = effect === 'change' || effect === 'destroy';
-    if (changes && status === 'ok' && replayOf === undefined) {
-      this.#wrong(seq, `says call ${call} made a change, but no intent was written first`);
+  /** Finished without an intent: a read, or a change that did not begin and so used no approval. */
+  #call(seq: number, entry: Entry): void {
+    const { call = '', effect, status, decision, approval, parent, replayOf } = entry;
+    const done = status === 'ok';
+    if (effect === 'change' || effect === 'destroy') {
+      if (done && replayOf === undefined)
+        this.#wrong(seq, `says call ${call} made a change, but no intent was written first`);
+      return;
     }
+    if (approval) {
+      this.#approvals.usedByRead(seq, entry);
+      if (parent === undefined) this.#approvals.ended(seq, approval.uuid, call, status === 'failed');
+    } else if (done && decision === 'ask' && parent === undefined) {
+      this.#wrong(seq, `answers call ${call} without the approval that policy asked for`);
+    }
+    if (done && (decision === 'deny' || decision === 'dry_run'))
+      this.#wrong(seq, `answers call ${call} although policy said ${decision}`);
   }
 
   #notRun(seq: number, { kind, call = '', status }: Entry): void {
