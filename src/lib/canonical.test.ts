@@ -49,6 +49,12 @@ describe('canonicalJson', () => {
   it('leaves out what is undefined and keeps a field named __proto__', () => {
     expect(canonicalJson({ b: undefined, a: 1 })).toBe('{"a":1}');
     expect(canonicalJson(JSON.parse('{"__proto__":{"a":1}}'))).toBe('{"__proto__":{"a":1}}');
+    expect(canonicalJson(JSON.parse('{"a":0,"__proto__":{"c":1,"b":2}}'))).toBe(
+      '{"__proto__":{"b":2,"c":1},"a":0}',
+    );
+    expect(canonicalJson(JSON.parse('{"__proto__":{"c":1,"b":2},"a":0}'))).toBe(
+      '{"__proto__":{"b":2,"c":1},"a":0}',
+    );
   });
 
   it.each([
