@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/contract/outcome.ts';
 import type { Principal } from '../../src/contract/principal.ts';
+import { verifyLog } from '../../src/kernel/audit/verify.ts';
 import type { CallState } from '../../src/kernel/call.ts';
 import { uuidv7 } from '../../src/lib/uuid.ts';
 import { openTestStore, type TestStore } from '../support/engines.ts';
@@ -166,6 +167,55 @@ describe('what would loosen governance', () => {
     const denied = await test.call('ledger_write', args, { principal: OTHER });
     expect(denied.outcome).toMatchObject({ status: 'refused', rule: 'not-other' });
     expect(await test.lines()).toEqual(['first']);
+  });
+
+  it('the answer of another agent is told to one whose own call asks only after a person said yes', async () => {
+    const rule = { id: 'ask-other', tools: ['ledger_write'], action: 'ask' as const };
+    const ask = { ...rule, principals: ['agent:other', 'agent:scout'], priority: 1, enabled: true };
+    await test.setPolicy({ rules: [ask] });
+    const args = { text: 'first', run_id: 'run-1' };
+    expect((await test.call('ledger_write', args)).outcome.status).toBe('ok');
+    const asked = await test.call('ledger_write', args, { principal: OTHER });
+    expect(asked.outcome).toMatchObject({ status: 'routed', rule: 'ask-other' });
+    const told = await test.kernel.approvals.approve(routed(asked.outcome), PERSON);
+    expect(told).toMatchObject({ approval: { state: 'done' }, outcome: { status: 'ok', replayed: true } });
+
+    const permit = { tool: 'ledger_write', args, requester: SCOUT, reason: 'r', kind: 'permit' as const };
+    const { id } = await test.kernel.approvals.propose(permit);
+    expect((await test.call('ledger_write', args, { principal: SCOUT })).outcome.status).toBe('routed');
+    await test.kernel.approvals.approve(id, PERSON);
+    const held = await test.call('ledger_write', args, { principal: SCOUT });
+    expect(held.outcome).toMatchObject({ status: 'ok', replayed: true });
+    expect(await test.lines()).toEqual(['first']);
+    await test.kernel.flush();
+    expect((await verifyLog(store.database)).problems).toEqual([]);
+  });
+
+  it('two agents that ask for the same within a run wait in rows of their own, and it happens once', async () => {
+    const args = { text: 'both', run_id: 'run-1' };
+    const [mine, same, theirs] = [
+      routed((await test.call('ledger_write', args)).outcome),
+      routed((await test.call('ledger_write', args)).outcome),
+      routed((await test.call('ledger_write', args, { principal: OTHER })).outcome),
+    ];
+    expect(same).toBe(mine);
+    expect(await test.kernel.approvals.get(theirs)).toMatchObject({ requester: OTHER });
+    expect((await test.kernel.approvals.approve(theirs, PERSON)).outcome?.status).toBe('ok');
+    const second = await test.kernel.approvals.approve(mine, PERSON);
+    expect(second).toMatchObject({ approval: { state: 'done' }, outcome: { replayed: true } });
+    expect(await test.lines()).toEqual(['both']);
+  });
+
+  it('that a call of another agent is in doubt is told only to one that may make it', async () => {
+    const rule = { id: 'not-other', tools: ['ledger_write'], action: 'deny' as const, priority: 1 };
+    await test.setPolicy({ rules: [{ ...rule, principals: ['agent:other'], enabled: true }] });
+    const args = { text: 'lost', run_id: 'run-1', fail: 'unknown' };
+    expect((await test.call('ledger_write', args)).outcome.status).toBe('ok');
+    await store.database.db.updateTable('idempotency').set({ state: 'indeterminate' }).execute();
+    const scout = await test.call('ledger_write', args, { principal: SCOUT });
+    expect(scout.outcome).toMatchObject({ status: 'failed', fault: { code: 'indeterminate' } });
+    const denied = await test.call('ledger_write', args, { principal: OTHER });
+    expect(denied.outcome).toMatchObject({ status: 'refused', rule: 'not-other' });
   });
 
   it('what a dry run calls is a dry run too', async () => {

@@ -46,7 +46,7 @@ export class ApprovalQueue {
   /** Stores the whole call and tells the caller its id. A repeated equal call under one key gets the same row. */
   async route(call: CallState, decision: Decision): Promise<Outcome> {
     const { bound, principal, reason } = call.request;
-    const earlier = call.replayKey ? await this.#pendingWithKey(call.replayKey, call.digest) : undefined;
+    const earlier = await this.#pendingWithKey(call);
     const approval =
       earlier ??
       (await this.#insert(bound, {
@@ -135,14 +135,17 @@ export class ApprovalQueue {
     }
   }
 
-  async #pendingWithKey(key: string, wanted: string): Promise<Approval | undefined> {
+  /** A key that is scoped to a run is shared by agents; what one of them asked for is no answer to another. */
+  async #pendingWithKey({ replayKey, digest: wanted, request }: CallState): Promise<Approval | undefined> {
+    if (!replayKey) return undefined;
     const same = await this.list({
       states: ['pending', 'approved', 'executing'],
       digest: wanted,
       kind: 'call',
+      requesters: [request.principal],
       limit: 20,
     });
-    return same.find(({ context }) => context.replay_key === key);
+    return same.find(({ context }) => context.replay_key === replayKey);
   }
 
   async #insert(bound: BoundTool, proposal: Proposal & { readonly rule: string }): Promise<Approval> {

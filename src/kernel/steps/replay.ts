@@ -23,7 +23,7 @@ export const replayEqual =
     const giveUpAt = ports.now().getTime() + ports.limits.deadlineMs;
     for (;;) {
       const earlier = await lookUp(call, ports);
-      if (earlier && (await mayHear(call, ports))) return earlier;
+      if (earlier) return earlier;
       try {
         return await next();
       } catch (error) {
@@ -33,17 +33,22 @@ export const replayEqual =
     }
   };
 
-/** Within a run the first answer may be another caller's: it is not told to one whose own call policy denies. */
-async function mayHear(call: CallState, { database, policy, now }: Ports): Promise<boolean> {
-  const first = await database.db
+/**
+ * Within a run the first call may be another caller's: how it went is told only to one who may make the call as well.
+ * Everybody else goes the normal way, and comes back here if an approval or a permit is found on it.
+ */
+async function mayHear(call: CallState, firstCall: string, ports: Ports): Promise<boolean> {
+  const { principal, approval, parent, bound } = call.request;
+  const first = await ports.database.db
     .selectFrom('calls')
     .select('principal')
-    .where('call_id', '=', call.replayOf ?? '')
+    .where('call_id', '=', firstCall)
     .executeTakeFirst();
-  if (first?.principal === principalName(call.request.principal)) return true;
-  if (policy.current.decide(policyQuery(call, now())).action !== 'deny') return true;
-  call.replayOf = undefined;
-  return false;
+  if (first?.principal === principalName(principal)) return true;
+  const { action } = ports.policy.current.decide(policyQuery(call, ports.now()));
+  if (action !== 'allow' && action !== 'ask') return false;
+  const granted = approval ?? parent?.grant ?? call.grant;
+  return granted !== undefined || (action === 'allow' && !bound.tool.needsPermit);
 }
 
 function replayKeyOf({ request, args, digest }: CallState): string | undefined {
@@ -68,6 +73,7 @@ async function lookUp(call: CallState, ports: Ports): Promise<Outcome | undefine
       .where('scope_key', '=', key)
       .executeTakeFirst();
     if (!row || (row.expires_at !== null && row.expires_at < ports.now().toISOString())) return undefined;
+    if (!(await mayHear(call, row.call_id, ports))) return undefined;
     if (row.digest !== call.digest) {
       throw new ToolFault(
         'idempotency_conflict',

@@ -30,7 +30,8 @@ export const runHandler =
       };
     } catch (error) {
       const fault = asFault(error, call, ports, deadline, deadlineMs);
-      if (!isChange(tool.effect) || fault.effect !== 'unknown') return { status: 'failed', fault };
+      if (!isChange(tool.effect) || fault.effect !== 'unknown')
+        return { status: 'failed', fault, notes: call.notes };
       return settle(call, fault, ports);
     } finally {
       deadline.close();
@@ -74,7 +75,8 @@ async function settle(call: CallState, fault: ToolFault, ports: Ports): Promise<
       const settlement = await tool.reconcile(call.args, context);
       if (settlement.settled === 'done')
         return { status: 'ok', data: settlement.data, notes: call.notes, replayed: false };
-      if (settlement.settled === 'not_done') return { status: 'failed', fault: nowCertain(fault) };
+      if (settlement.settled === 'not_done')
+        return { status: 'failed', fault: nowCertain(fault), notes: call.notes };
     } catch (error) {
       ports.log.warn('Reconciling a failed call did not work', { call: call.id, tool: tool.name, error });
     }
@@ -89,6 +91,7 @@ async function settle(call: CallState, fault: ToolFault, ports: Ports): Promise<
         detail: { call_id: call.id, cause: fault.code },
       },
     ),
+    notes: call.notes,
   };
 }
 
