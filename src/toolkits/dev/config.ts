@@ -41,6 +41,10 @@ const repo = z
     setup: argv('Run in the fresh worktree before test or lint, for example ["npm", "ci"].'),
     timeout_seconds: z.number().int().min(1).max(3600).optional().describe('Longest a QA command may take.'),
     env: z.array(z.string().min(1)).default([]).describe('Variables QA commands of this repo may see.'),
+    filters: z
+      .boolean()
+      .default(false)
+      .describe('Let git run its filters (Git LFS, git-crypt) at checkout for QA, outside the sandbox.'),
   })
   .strict();
 

@@ -1,8 +1,17 @@
 import { realpath, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ToolFault } from '../../../contract/faults.ts';
 import { homePath } from '../../../lib/home-path.ts';
-import { type GitAnswer, GitError, type GitOptions, runGit } from './git.ts';
+import { type GitAnswer, GitError, type GitOptions, NETWORK, runGit } from './git.ts';
+import { type Quiet, quietSettings, settingsEnv } from './quiet-settings.ts';
+
+interface Setting {
+  readonly scope: string;
+  readonly name: string;
+}
+
+const TRANSPORT =
+  /^(core\.(sshcommand|gitproxy|askpass|alternaterefscommand)|credential\.(.+\.)?helper|remote\..+\.(uploadpack|receivepack|vcs))$/s;
 
 /** A repository on this machine: its objects and refs. The working tree, index and current branch are never used. */
 export class Clone {
@@ -10,9 +19,13 @@ export class Clone {
   readonly gitDir: string;
   /** What a person calls the folder. */
   readonly folder: string;
+  /** May git fetch what a partial clone lacks? */
+  readonly #mayFetch: boolean;
+  #read: { readonly version: string; readonly settings: readonly Setting[] } | undefined;
 
-  constructor(gitDir: string) {
+  constructor(gitDir: string, mayFetch = false) {
     this.gitDir = gitDir;
+    this.#mayFetch = mayFetch;
     this.folder = basename(gitDir) === '.git' ? dirname(gitDir) : gitDir;
   }
 
@@ -20,7 +33,40 @@ export class Clone {
     return basename(this.folder).replace(/\.git$/, '');
   }
 
-  run(args: readonly string[], options?: GitOptions): Promise<GitAnswer> {
+  async run(args: readonly string[], options?: GitOptions): Promise<GitAnswer> {
+    const env = { ...(await this.quiet()), ...(this.#mayFetch ? NETWORK : {}), ...options?.env };
+    return this.#git(args, { ...options, env });
+  }
+
+  /** Variables under which git runs no program that a configuration names. */
+  async quiet(how?: Quiet): Promise<Record<string, string>> {
+    const names = (await this.#configured()).map(({ name }) => name);
+    return settingsEnv(quietSettings(names, how));
+  }
+
+  /** Settings of the clone itself that name a program for reaching remotes. */
+  async ownTransport(): Promise<readonly string[]> {
+    const own = (await this.#configured()).filter(({ scope }) => scope === 'local' || scope === 'worktree');
+    return own.map(({ name }) => name).filter((name) => TRANSPORT.test(name));
+  }
+
+  async #configured(): Promise<readonly Setting[]> {
+    const files = ['config', 'config.worktree'].map((name) => join(this.gitDir, name));
+    const found = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
+    const version = found.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
+    if (this.#read?.version !== version) {
+      const { stdout } = await this.#git(['config', '--list', '--show-scope', '--name-only', '-z']);
+      const fields = stdout.toString('utf8').split('\0');
+      const settings: Setting[] = [];
+      for (let at = 0; at + 1 < fields.length; at += 2) {
+        settings.push({ scope: fields[at] ?? '', name: fields[at + 1] ?? '' });
+      }
+      this.#read = { version, settings };
+    }
+    return this.#read.settings;
+  }
+
+  #git(args: readonly string[], options?: GitOptions): Promise<GitAnswer> {
     // Remotes may be given relative to this folder.
     return runGit([`--git-dir=${this.gitDir}`, ...args], { cwd: this.folder, ...options });
   }
@@ -69,7 +115,7 @@ export class Clone {
 }
 
 /** Opens the repository a folder belongs to. */
-export async function openClone(path: string): Promise<Clone> {
+export async function openClone(path: string, mayFetch = false): Promise<Clone> {
   const folder = homePath(path);
   if (!(await stat(folder).catch(() => undefined))?.isDirectory()) {
     throw new ToolFault('not_found', `There is no folder ${folder}.`, { detail: { path: folder } });
@@ -82,12 +128,20 @@ export async function openClone(path: string): Promise<Clone> {
       '--path-format=absolute',
       '--git-common-dir',
     ]);
-    return new Clone(await realpath(stdout.toString('utf8').trim()));
+    return new Clone(await realpath(stdout.toString('utf8').trim()), mayFetch);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
+    if (error.stderr.includes('dubious ownership')) throw foreignFault(folder, error);
     throw new ToolFault('not_found', `${folder} is not a git repository that git can open here.`, {
       detail: { path: folder },
       cause: error,
     });
   }
 }
+
+const foreignFault = (folder: string, cause: unknown): ToolFault =>
+  new ToolFault(
+    'not_allowed',
+    `${folder} belongs to another user, so git does not use it. A person who trusts it can say so: git config --global --add safe.directory ${JSON.stringify(folder)}`,
+    { detail: { reason: 'clone_not_trusted', path: folder }, cause },
+  );

@@ -44,7 +44,6 @@ const GUARDS = [
   'core.quotePath=false',
   'gc.auto=0',
   'maintenance.auto=false',
-  'protocol.ext.allow=never',
   'i18n.commitEncoding=UTF-8',
   'submodule.recurse=false',
 ].flatMap((setting) => ['-c', setting]);
@@ -53,6 +52,9 @@ const GUARDS = [
 const KEPT = new Set([
   'GIT_SSH',
   'GIT_SSH_COMMAND',
+  'GIT_SSH_VARIANT',
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_CAPATH',
   'GIT_ASKPASS',
   'GIT_EXEC_PATH',
   'GIT_CONFIG_GLOBAL',
@@ -60,6 +62,9 @@ const KEPT = new Set([
   'GIT_CONFIG_NOSYSTEM',
 ]);
 const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Without this git reaches nothing: an object that a clone lacks would be fetched by whatever program the clone names. */
+export const NETWORK = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
 
 /** Runs git and answers its output. Throws GitError on any other exit code, ToolFault when git cannot run. */
 export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
@@ -96,8 +101,18 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
   if (tooLarge)
     throw new ToolFault('invalid_input', `git ${subcommand(args)} answered more than ${limit} bytes.`);
   const stderr = Buffer.concat(err).toString('utf8');
-  if (code !== 0 && !options.answers?.includes(code)) throw new GitError(args, code, stderr);
+  if (code !== 0 && !options.answers?.includes(code)) throw gitFault(args, code, stderr);
   return { code, stdout: Buffer.concat(out), stderr };
+}
+
+function gitFault(args: readonly string[], code: number, stderr: string): Error {
+  const error = new GitError(args, code, stderr);
+  if (!/^fatal: transport '.*' not allowed$/m.test(stderr)) return error;
+  return new ToolFault(
+    'unavailable',
+    'The clone lacks objects that it leaves on its remote (a partial clone), and nobody allowed it to fetch them. A person can set remote = "origin" under [dev.repos.NAME].',
+    { retryable: false, detail: { reason: 'clone_incomplete' }, cause: error },
+  );
 }
 
 function cleanEnvironment(): NodeJS.ProcessEnv {
@@ -110,6 +125,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   env.GIT_OPTIONAL_LOCKS = '0';
   env.GIT_NO_REPLACE_OBJECTS = '1';
   env.GIT_LITERAL_PATHSPECS = '1';
+  env.GIT_ALLOW_PROTOCOL = 'none';
   return env;
 }
 

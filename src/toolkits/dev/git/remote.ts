@@ -1,6 +1,6 @@
 import { ToolFault } from '../../../contract/faults.ts';
 import type { Clone } from './clone.ts';
-import { GitError } from './git.ts';
+import { GitError, NETWORK } from './git.ts';
 
 const NETWORK_TIMEOUT_MS = 120_000;
 
@@ -80,7 +80,10 @@ export class Remote {
   async #reach(args: readonly string[], signal?: AbortSignal): Promise<string> {
     const limit = AbortSignal.timeout(NETWORK_TIMEOUT_MS);
     try {
-      return await this.#clone.text(args, { signal: signal ? AbortSignal.any([signal, limit]) : limit });
+      return await this.#clone.text(args, {
+        env: NETWORK,
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      });
     } catch (cause) {
       if (signal?.aborted || !(cause instanceof GitError || limit.aborted)) throw cause;
       throw new ToolFault(

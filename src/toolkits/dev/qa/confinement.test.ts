@@ -148,7 +148,7 @@ describe.skipIf(!works)(`a QA command in bubblewrap${why}`, () => {
     git(repo, 'pack-refs', '--all');
     git(repo, 'config', 'extensions.worktreeConfig', 'true');
     git(repo, 'config', '--worktree', 'http.extraheader', SECRET);
-    git(repo, 'config', '--worktree', 'core.sparseCheckout', 'false');
+    git(repo, 'config', '--worktree', 'core.ignoreCase', 'false');
     git(repo, 'worktree', 'add', '-q', join(folder, 'beside'));
     writeFiles(join(repo, '.git'), {
       'modules/lib/config': `[remote "origin"]\n\turl = https://x:${SECRET}@example.org/lib.git\n`,
@@ -168,7 +168,7 @@ describe.skipIf(!works)(`a QA command in bubblewrap${why}`, () => {
     expect(seen).toMatchObject({
       found: [],
       worktrees: ['tree'],
-      own: 'core.sparsecheckout=false',
+      own: 'core.ignorecase=false',
       status: 'M value.txt\n?? new.txt',
       log: 'first',
       head: git(repo, 'rev-parse', 'HEAD'),

@@ -24,6 +24,12 @@ export async function findCommit(run: Run, repo: Repo, signal: AbortSignal): Pro
   if (await clone.commit(commit, signal)) return { clone, commit };
   // On GitHub the branch was made over there, and the clone has yet to hear of it.
   const remote = new Remote(clone, repo.settings?.remote ?? 'origin');
+  const programs = repo.settings?.remote === undefined ? await clone.ownTransport() : [];
+  if (programs.length > 0) {
+    return unready(
+      `The clone of ${repo.name} lacks commit ${commit.slice(0, 12)}, and it is not fetched because its own configuration names programs (${programs.join(', ')}). A person can fetch it, or set remote = "origin" under [dev.repos.${JSON.stringify(repo.name)}].`,
+    );
+  }
   if (branch) await remote.fetch(branch, signal).catch(() => {});
   if (await clone.commit(commit, signal)) return { clone, commit };
   return unready(

@@ -2,7 +2,7 @@ import type { Clone } from '../git/clone.ts';
 
 /** What git must know to read the repository. Remotes, helpers and headers stay out: they may carry passwords. */
 const KEPT =
-  /^(extensions\..+|core\.(repositoryformatversion|bare|filemode|ignorecase|precomposeunicode|symlinks|autocrlf|eol|worktree|sparsecheckout|sparsecheckoutcone))$/;
+  /^(extensions\..+|core\.(repositoryformatversion|bare|filemode|ignorecase|precomposeunicode|symlinks|autocrlf|eol|worktree))$/;
 
 /** A configuration file of a clone as a confined command may see it; nothing of a file that is not there. */
 export async function harmlessConfig(clone: Clone, file: string): Promise<string> {

@@ -49,6 +49,7 @@ export interface QaCommands {
   readonly setup: readonly string[] | undefined;
   readonly timeoutSeconds: number;
   readonly env: readonly string[];
+  readonly filters: boolean;
 }
 
 /** The artifacts keep more than the reply shows. */
@@ -67,6 +68,7 @@ export function qaCommands(
     setup: repo?.setup ?? qa.setup,
     timeoutSeconds: repo?.timeout_seconds ?? qa.timeout_seconds,
     env: [...qa.env, ...(repo?.env ?? [])],
+    filters: repo?.filters ?? false,
   };
 }
 
@@ -98,7 +100,8 @@ export class QaRunner {
     const sandbox = await this.#sandbox();
     const tree = await job.clone.treeOf(job.commit, job.signal);
     job.onProgress(`Checking out ${job.commit.slice(0, 12)}.`);
-    return withWorktree(job.clone, this.#scratch, job.commit, job.signal, async (worktree) => {
+    const how = { filters: job.commands.filters, signal: job.signal };
+    return withWorktree(job.clone, this.#scratch, job.commit, how, async (worktree) => {
       const { setup, command } = job.commands;
       if (setup) {
         const ended = await this.#execute(setup, job, worktree, sandbox, this.#settings.setup_network);

@@ -1,3 +1,4 @@
+import { ToolFault } from '../../../contract/faults.ts';
 import type { DevSettings, RepoSettings } from '../config.ts';
 import { type Clone, openClone } from '../git/clone.ts';
 import { ownerAndName } from './origin.ts';
@@ -69,7 +70,7 @@ export class Candidates {
       github: settings.github ?? (OWNER_NAME.test(key) ? key : undefined),
       registered: key,
       settings,
-      clone: async () => (path === undefined ? undefined : openClone(path)),
+      clone: async () => (path === undefined ? undefined : openClone(path, settings.remote !== undefined)),
     };
   }
 
@@ -78,6 +79,16 @@ export class Candidates {
     // Every call asks, and git answers slowly; only a folder that is no clone yet is looked at again.
     this.#here ??= await this.at(this.#cwd);
     return this.#here;
+  }
+
+  /** What keeps the current directory, a clone, from being used. */
+  async hereProblem(): Promise<string | undefined> {
+    try {
+      await openClone(this.#cwd);
+      return undefined;
+    } catch (error) {
+      return error instanceof ToolFault && error.code === 'not_allowed' ? error.message : undefined;
+    }
   }
 
   /** The clone a folder belongs to, under its registered name if it has one. */

@@ -191,9 +191,10 @@ export class RepoDirectory {
     const how = this.#parts.allowlist
       ? 'A person can add it to REPO_ALLOWLIST or dev.repo_allowlist.'
       : 'A person can register it under [dev.repos.NAME], or list it in dev.repo_allowlist.';
+    const problem = await this.#candidates.hereProblem();
     return new ToolFault(
       'not_allowed',
-      `The repository ${JSON.stringify(name.slice(0, 200))} may not be used. ${known} ${how}`,
+      `The repository ${JSON.stringify(name.slice(0, 200))} may not be used. ${problem ?? `${known} ${how}`}`,
       { detail: { reason: 'repo_not_allowed', repo: name.slice(0, 200) } },
     );
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -176,6 +177,19 @@ describe('the tools against a GitHub that fails', () => {
       expect(clean).toBe(true);
     },
   );
+
+  it('does not fetch for QA by a program that only the clone names', async () => {
+    await world.call('code_branch_pr_create', change());
+    const mark = join(world.folder, 'ran');
+    git(clone, 'config', 'remote.origin.uploadpack', `touch ${mark}; git-upload-pack`);
+    expect((await world.call('qa_test', { run_id })).data).toMatchObject({
+      status: 'error',
+      error: { code: 'qa_workdir_invalid', message: expect.stringContaining('remote.origin.uploadpack') },
+    });
+    expect(existsSync(mark)).toBe(false);
+    git(clone, 'config', '--unset', 'remote.origin.uploadpack');
+    expect((await world.call('qa_test', { run_id })).data).toMatchObject({ status: 'pass' });
+  });
 
   it('takes the branch away again when GitHub refuses the pull request', async () => {
     github.fault = on('POST /pulls', { status: 422 });

@@ -104,7 +104,9 @@ async function moveBranch(clone: Clone, branch: string, from: string, to: string
         from,
       ]);
     } else {
-      await runGit(['-C', worktree, 'merge', '--ff-only', '--quiet', '--no-autostash', to]);
+      // These are the person's own files: filters write them as they always do.
+      const env = await clone.quiet({ filters: true });
+      await runGit(['-C', worktree, 'merge', '--ff-only', '--quiet', '--no-autostash', to], { env });
     }
   } catch (cause) {
     if (!(cause instanceof GitError)) throw cause;
