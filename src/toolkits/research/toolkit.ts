@@ -1,4 +1,5 @@
 import { defineToolkit } from '../../contract/toolkit.ts';
+import { tellAgent } from './privacy/tell-agent.ts';
 import { connectResearch, type ResearchServices } from './services.ts';
 import { addSource } from './tools/add-source.ts';
 import { analyzeContentForCodes } from './tools/analyze-content-for-codes.ts';
@@ -99,6 +100,7 @@ export const toolkit = defineToolkit<ResearchServices>({
   ],
   views,
   jobs: ({ reading }) => [{ name: 'research: read sources', run: (signal) => reading.run(signal) }],
+  tellAgent,
   connect: async (host) => connectResearch(host),
   async close(services) {
     await services.reading.close();

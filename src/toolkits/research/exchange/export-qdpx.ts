@@ -67,13 +67,13 @@ async function heightsOf(
   hasFile: (mediaPath: string) => boolean,
   fileOf: (mediaPath: string) => string,
   { signal }: Working,
-): Promise<Map<number, number[]>> {
-  const heights = new Map<number, number[]>();
+): Promise<Map<number, readonly number[]>> {
+  const heights = new Map<number, readonly number[]>();
   const coded = new Set(project.imageCodings().map(({ sourceId }) => sourceId));
   for (const { id, type, mediaPath } of project.sources()) {
     if (type !== 'pdf' || !coded.has(id) || !mediaPath || !hasFile(mediaPath)) continue;
     signal?.throwIfAborted();
-    const found = await pageHeights(await readFile(fileOf(mediaPath)));
+    const found = await pageHeights(await readFile(fileOf(mediaPath)), mediaPath, signal);
     if (found) heights.set(id, found);
   }
   return heights;

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { ChangeBy, ProjectStore, ProjectWriter } from '../project/types.ts';
 import { addSourceWithFile } from './add-source.ts';
 import type { Imported, ImportedDocument } from './documents/document.ts';
@@ -41,11 +42,13 @@ export async function importDocuments(
   }
   options.signal?.throwIfAborted();
   options.progress?.('Adding to the project', files.length, files.length);
-  return store.write(by, (project) => {
+  return store.write(by, async (project) => {
     const cases = addCases(project, read);
-    const sources = read.flatMap(({ documents }) =>
-      documents.map((item) => addDocument(project, item, cases, report, options)),
-    );
+    const sources: { id: number; name: string }[] = [];
+    for (const item of read.flatMap(({ documents }) => documents)) {
+      await breathe();
+      sources.push(addDocument(project, item, cases, report, options));
+    }
     const attributes = addAttributes(project, read, cases, report);
     return { sources, cases: cases.size, attributes, notes: report.notes() };
   });

@@ -36,8 +36,9 @@ export async function importQdpx(
   try {
     const contents = await readContents(opened, report, options);
     options.signal?.throwIfAborted();
-    options.progress?.('Adding to the project', 1, 1);
-    const imported = await store.write(by, (project) => importRefiProject(project, contents, report));
+    const imported = await store.write(by, (project) =>
+      importRefiProject(project, contents, report, options),
+    );
     return { ...imported, origin: opened.refi.origin, notes: report.notes() };
   } finally {
     opened.close();
@@ -125,13 +126,13 @@ async function heights(
   refi: RefiProject,
   files: ReadonlyMap<string, Uint8Array>,
   signal?: AbortSignal,
-): Promise<Map<string, number[]>> {
-  const found = new Map<string, number[]>();
+): Promise<Map<string, readonly number[]>> {
+  const found = new Map<string, readonly number[]>();
   for (const source of refi.sources) {
     if (source.kind !== 'pdf' || source.areas.length === 0) continue;
     signal?.throwIfAborted();
     const bytes = files.get(source.path ?? '');
-    const pages = bytes ? await pageHeights(bytes) : undefined;
+    const pages = bytes ? await pageHeights(bytes, source.name, signal) : undefined;
     if (pages) found.set(source.guid, pages);
   }
   return found;

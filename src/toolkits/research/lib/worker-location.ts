@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, stat } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -21,22 +22,23 @@ const readsTypeScript = (): boolean => Boolean((process.features as { typescript
 /** Only for work on the sources under a Node that does not read TypeScript: the result is kept beside the packages it needs. */
 async function compile(name: string, source: string): Promise<URL> {
   const folder = join(packagesAbove(source), '.cache', 'countersign');
-  const { mtimeMs } = await stat(source);
-  const target = join(folder, `${name}-${Math.round(mtimeMs)}.mjs`);
+  const bundler = 'esbuild';
+  const { build } = (await import(bundler)) as typeof import('esbuild');
+  const { outputFiles } = await build({
+    entryPoints: [source],
+    write: false,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'silent',
+  });
+  const code = outputFiles[0]?.contents ?? new Uint8Array();
+  const target = join(folder, `${name}-${createHash('sha256').update(code).digest('hex').slice(0, 16)}.mjs`);
   if (!existsSync(target)) {
-    const bundler = 'esbuild';
-    const { build } = (await import(bundler)) as typeof import('esbuild');
     await mkdir(folder, { recursive: true });
     const draft = `${target}.${process.pid}.${Date.now()}`;
-    await build({
-      entryPoints: [source],
-      outfile: draft,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      packages: 'external',
-      logLevel: 'silent',
-    });
+    await writeFile(draft, code);
     // Tests start several processes at once; each writes its own draft and the last rename wins.
     await rename(draft, target);
   }

@@ -96,7 +96,7 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
     return lockHolder(this.path);
   }
 
-  write<T>(by: ChangeBy, work: (project: ProjectWriter) => T): Promise<T> {
+  write<T>(by: ChangeBy, work: (project: ProjectWriter) => T | Promise<T>): Promise<T> {
     return this.#inTurn(() => this.#change(by, work));
   }
 
@@ -131,7 +131,11 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
     this.db.close();
   }
 
-  async #change<T>(by: ChangeBy, work: (project: SqliteWriter) => T, undoes?: number): Promise<T> {
+  async #change<T>(
+    by: ChangeBy,
+    work: (project: SqliteWriter) => T | Promise<T>,
+    undoes?: number,
+  ): Promise<T> {
     const { journal, stateDir, backupsKept, log, now } = this.#options;
     const lock = await takeLock(this.path, stateDir);
     try {
@@ -149,7 +153,7 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
         let changeId: number | undefined;
         let result: T;
         try {
-          result = work(writer);
+          result = await work(writer);
           const rows = writer.recorder.changes;
           if (rows.length > 0) changeId = await journal.prepare({ ...by, at, stamp, undoes, rows });
           await commit(db);

@@ -369,8 +369,9 @@ export interface ChangeBy {
 export interface ProjectStore extends ProjectReader {
   /**
    * Runs `work` in one transaction. Takes QualCoder's lock file, makes the day's backup before the first change,
-   * keeps what undo needs. When `work` throws, nothing at all has changed.
+   * keeps what undo needs. When `work` throws, nothing at all has changed. Work on much lets others have their turn in between:
+   * they read the project as it was, and their changes wait.
    */
-  write<T>(by: ChangeBy, work: (project: ProjectWriter) => T): Promise<T>;
+  write<T>(by: ChangeBy, work: (project: ProjectWriter) => T | Promise<T>): Promise<T>;
   close(): void;
 }

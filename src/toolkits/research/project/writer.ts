@@ -19,6 +19,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
   readonly #path: string;
   readonly #knownCodes = new Set<number>();
   readonly #files: { place: string; hash: string }[] = [];
+  #listed: project.Source[] | undefined;
 
   constructor(db: SqliteFile, schema: ProjectSchema, path: string, stamp: { owner: string; date: string }) {
     super(db, schema, path, stamp);
@@ -30,7 +31,14 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
     for (const { place, hash } of this.#files) removeFile(this.#path, place, hash);
   }
 
+  /** Read once: an import asks before every source it adds, and a long list of long texts is slow to walk. */
+  override sources(): readonly project.Source[] {
+    this.#listed ??= [...super.sources()];
+    return this.#listed;
+  }
+
   undoWork() {
+    this.#listed = undefined;
     return { db: this.db, schema: this.schema, recorder: this.recorder };
   }
 
@@ -49,6 +57,8 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
       risid: null,
     });
     this.addPlaceholders('file', id, source);
+    const added = this.#listed && this.source(id);
+    if (added) this.#listed?.push(added);
     return id;
   }
 
@@ -63,6 +73,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
     if (patch.memo !== undefined) values.memo = patch.memo;
     if (patch.transcriptId !== undefined) values.av_text_id = patch.transcriptId;
     this.recorder.update('source', id, values);
+    this.#listed = undefined;
   }
 
   addCategory(category: project.NewCategory): number {

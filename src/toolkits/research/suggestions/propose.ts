@@ -69,7 +69,7 @@ export async function createProposer(
 
 /** For the reply: says that the same waits already, or that the researcher turned it down before and why. */
 export function filedNote({ alreadyPending, rejectedBefore }: Filed, lens: Lens) {
-  const told = (text: string | undefined) => (text === undefined ? null : lens.mask(text));
+  const told = (text: string | undefined) => (text === undefined ? null : lens.tell(text));
   return {
     ...(alreadyPending ? { already_pending: true } : {}),
     ...(rejectedBefore

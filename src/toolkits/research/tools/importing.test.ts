@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dumpDatabase } from '../../../../test/support/qualcoder.ts';
 import { ADA, openWithProject } from '../../../../test/support/research-kernel.ts';
@@ -54,6 +55,53 @@ describe('import_files', () => {
     expect(await world.data('import_files', { paths: [qdpx] }, asAda)).toMatchObject({ source_count: 4 });
     expect(await world.data('list_codes')).toHaveLength(3);
     expect(await world.data<object[]>('list_segments_for_source', { source_id: 1 })).toHaveLength(3);
+  });
+
+  it('lets other calls be answered while a large project is read and added', async () => {
+    const { store } = await (await world.services()).projects.current();
+    await store.write({ callId: 'c', tool: 't', owner: 'ada', principal: 'person:ada' }, (writer) => {
+      const text = 'We waited for the letter and nobody answered the telephone. '.repeat(100);
+      for (let source = 0; source < 30; source += 1) {
+        const sourceId = writer.addSource({ name: `long ${source}.txt`, text });
+        for (let start = 0; start < 50; start += 1)
+          writer.addCoding({ codeId: 1, sourceId, start, end: start + 60, memo: 'why' });
+      }
+    });
+    const qdpx = join(world.dir, 'large.qdpx');
+    await exportQdpx(store, qdpx);
+    await world.data('create_project', { path: join(world.dir, 'fresh') }, asAda);
+
+    let step = '';
+    const answeredIn = new Set<string>();
+    const counts = new Set<number>();
+    const importing = world.data(
+      'import_files',
+      { paths: [qdpx] },
+      {
+        ...asAda,
+        onProgress: ({ message, done }) => {
+          step = `${message} ${done}`;
+        },
+      },
+    );
+    let isDone = false;
+    void importing.finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      const asked = step;
+      const { sources } = await world.data<{ sources: object[] }>('list_sources');
+      await nextTurn();
+      // Only an answer within the step it was asked in shows that the step did not stand in its way.
+      if (asked === step) answeredIn.add(step);
+      counts.add(sources.length);
+    }
+    expect(await importing).toMatchObject({ source_count: 34 });
+    expect([...answeredIn]).toContain('Reading the project file 0');
+    const adding = [...answeredIn].filter((name) => name.startsWith('Adding to the project'));
+    expect(adding.length).toBeGreaterThan(2);
+    // Others see the project as it was until all is there.
+    expect([...counts].filter((count) => count !== 0 && count !== 34)).toEqual([]);
   });
 
   it('is for people, and for absolute paths', async () => {

@@ -109,6 +109,7 @@ async function marksWithin(
         {
           ...showPending(approval),
           approval_id: approval.id,
+          version: approval.version,
           code_id: code?.id ?? 0,
           code_name: code?.name ?? '',
           color: code?.color ?? '#808080',

@@ -27,6 +27,7 @@ export const suggestions: View<ResearchServices> = async (params, { services }) 
   return items.map((item) => ({
     ...showPending(item),
     approval_id: item.id,
+    version: item.version,
     kind: KINDS[item.tool] ?? item.tool,
     args: item.args,
     summary: item.summary,

@@ -27,7 +27,7 @@ export async function readDocx(
   );
   let raw: string;
   try {
-    raw = (await readInWorker('docx', bytes, working.signal)).join('');
+    raw = await readInWorker('docx', bytes, name, working.signal);
   } catch (error) {
     if (!(error instanceof UnreadableDocument)) throw error;
     throw new ToolFault(

@@ -12,7 +12,7 @@ export async function readPdf(
 ): Promise<string> {
   let pages: readonly string[];
   try {
-    pages = await readInWorker('pdf', bytes, working.signal);
+    pages = await readInWorker('pdf', bytes, name, working.signal);
   } catch (error) {
     if (!(error instanceof UnreadableDocument)) throw error;
     const why = /password/i.test(String(error))

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
+import { ToolFault } from '../../../../contract/faults.ts';
 import { workerUrl } from '../../lib/worker-location.ts';
-import type { DocumentReply, DocumentRequest } from './document-worker.ts';
+import type { DocumentContent, DocumentKind, DocumentReply, DocumentRequest } from './document-worker.ts';
 
 /** A file that needs more than this to be read would take the server with it. */
 const MEMORY_MB = 2048;
@@ -16,14 +17,15 @@ const EVENTS = ['message', 'error', 'exit'];
 let idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
 
 /**
- * Texts of a PDF's pages, or of a Word document as a whole. The libraries read without a pause, seconds for a book, so they do it in
- * a thread of their own, which ends when the caller stops waiting.
+ * What a document holds, by its kind. The libraries read without a pause, seconds for a book, so they do it in a thread of their own,
+ * which ends when the caller stops waiting.
  */
-export async function readInWorker(
-  kind: DocumentRequest['kind'],
+export async function readInWorker<K extends DocumentKind>(
+  kind: K,
   bytes: Uint8Array,
+  name: string,
   signal?: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<DocumentContent<K>> {
   signal?.throwIfAborted();
   const worker = await takeWorker();
   let settled = false;
@@ -35,11 +37,12 @@ export async function readInWorker(
         reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new UnreadableDocument(error.message) : error),
       );
       worker.once('exit', () => reject(new Error('The worker that reads documents ended.')));
-      worker.postMessage({ kind, bytes } satisfies DocumentRequest);
+      worker.postMessage({ kind, bytes, name } satisfies DocumentRequest);
     });
     settled = true;
+    if ('refused' in reply) throw new ToolFault('validation_error', reply.refused);
     if ('error' in reply) throw new UnreadableDocument(reply.error);
-    return reply.texts;
+    return reply.content as DocumentContent<K>;
   } finally {
     for (const event of EVENTS) worker.removeAllListeners(event);
     if (settled && !idle) rest(worker);

@@ -1,10 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ProjectWriter } from '../../project/types.ts';
-import type { ExchangeReport } from '../report.ts';
+import type { ExchangeReport, Working } from '../report.ts';
 import { IMPORTANT_NOTE, ORIGIN } from './conventions.ts';
 import { fromRefiDate } from './dates.ts';
 import type { RefiMade, RefiProject } from './model.ts';
 
-/** Everything that was read from the archive before the transaction begins: inside it nothing can wait. */
+/** Everything that was read from the archive before the transaction begins, which should not last. */
 export interface RefiContents {
   readonly refi: RefiProject;
   /** Decoded text by path in the XML. */
@@ -39,13 +40,15 @@ export class ImportContext {
   readonly texts = new Map<string, { readonly id: number; readonly name: string }>();
   readonly journals = new Map<string, number>();
   added = { sources: 0, codings: 0, annotations: 0 };
+  readonly #working: Working;
   readonly #users: ReadonlyMap<string, string>;
   readonly #usedNotes = new Set<string>();
   /** ATLAS.ti and NVivo say with a link which note belongs to what. */
   readonly #linkedNotes = new Map<string, string[]>();
 
-  constructor(project: ProjectWriter, contents: RefiContents, report: ExchangeReport) {
+  constructor(project: ProjectWriter, contents: RefiContents, report: ExchangeReport, working: Working = {}) {
     this.project = project;
+    this.#working = working;
     this.contents = contents;
     this.report = report;
     this.#users = new Map(contents.refi.users.map(({ guid, name }) => [guid, name.trim()]));
@@ -60,6 +63,12 @@ export class ImportContext {
 
   get refi(): RefiProject {
     return this.contents.refi;
+  }
+
+  /** Lets other calls have their turn, and stops here when nobody waits any more. */
+  async breathe(): Promise<void> {
+    await setImmediate();
+    this.#working.signal?.throwIfAborted();
   }
 
   /** Owner and date of something; what is missing is left to the import itself. */

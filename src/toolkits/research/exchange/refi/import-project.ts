@@ -1,6 +1,6 @@
 import type { ProjectWriter } from '../../project/types.ts';
 import { freeName } from '../names.ts';
-import type { ExchangeReport } from '../report.ts';
+import type { ExchangeReport, Working } from '../report.ts';
 import { importCodes } from './import-codes.ts';
 import { ImportContext, joinMemo, type RefiContents } from './import-context.ts';
 import { importSource, linkTranscripts } from './import-sources.ts';
@@ -17,17 +17,22 @@ export interface RefiImported {
 }
 
 /** Adds a whole REFI-QDA project inside one transaction. What cannot be kept is counted in the report, never dropped in silence. */
-export function importRefiProject(
+export async function importRefiProject(
   project: ProjectWriter,
   contents: RefiContents,
   report: ExchangeReport,
-): RefiImported {
-  const context = new ImportContext(project, contents, report);
+  working: Working = {},
+): Promise<RefiImported> {
+  const context = new ImportContext(project, contents, report, working);
   const { refi } = contents;
   const { ids, added } = importCodes(refi.codes, { project, report, notes: context.notes });
   context.codes = ids;
   const cases = importCases(context);
-  for (const source of inOrder(refi.sources)) importSource(context, source);
+  for (const [done, source] of inOrder(refi.sources).entries()) {
+    working.progress?.('Adding to the project', done, refi.sources.length);
+    await context.breathe();
+    await importSource(context, source);
+  }
   const linked = linkTranscripts(context);
   importCaseTexts(context);
   importMemo(context);

@@ -12,12 +12,14 @@ const FOLDER = { text: 'docs', pdf: 'docs', picture: 'images', audio: 'audio', v
 const ENDING = { text: '.docx', pdf: '.pdf', picture: '.png', audio: '.mp3', video: '.mp4' } as const;
 
 /** Adds a source with its text, file, codings and values. */
-export function importSource(context: ImportContext, source: RefiSource): void {
-  if (source.kind === 'text') importTextSource(context, source);
-  else importMediaSource(context, source);
+export function importSource(context: ImportContext, source: RefiSource): Promise<void> {
+  return source.kind === 'text' ? importTextSource(context, source) : importMediaSource(context, source);
 }
 
-function importTextSource(context: ImportContext, source: RefiText & { readonly kind: 'text' }): void {
+async function importTextSource(
+  context: ImportContext,
+  source: RefiText & { readonly kind: 'text' },
+): Promise<void> {
   const raw = rawText(context, source, source.name);
   if (raw === undefined) {
     context.report.lost('Left out a document whose text is not in the file', source.name);
@@ -31,11 +33,11 @@ function importTextSource(context: ImportContext, source: RefiText & { readonly 
     );
   const file = source.richTextPath ? context.contents.files.get(source.richTextPath) : undefined;
   const added = addSource(context, source, positions.text.value, file, source.richTextPath);
-  importSelections(context, added.id, added.name, source, positions);
+  await importSelections(context, added.id, added.name, source, positions);
   if (source.plainTextPath) context.texts.set(source.plainTextPath, added);
 }
 
-function importMediaSource(context: ImportContext, source: RefiMediaSource): void {
+async function importMediaSource(context: ImportContext, source: RefiMediaSource): Promise<void> {
   const file = source.path ? context.contents.files.get(source.path) : undefined;
   if (!file)
     context.report.lost('Imported a source without its file, which is not in the archive', source.name);
@@ -49,9 +51,9 @@ function importMediaSource(context: ImportContext, source: RefiMediaSource): voi
   }
   const text = source.kind === 'pdf' ? (positions?.text.value ?? '') : null;
   const added = addSource(context, source, text, file, source.path);
-  if (first && positions) importSelections(context, added.id, added.name, first, positions);
+  if (first && positions) await importSelections(context, added.id, added.name, first, positions);
   const extra = source.kind === 'pdf' ? others : source.texts;
-  for (const item of extra) importCompanion(context, source, added, item);
+  for (const item of extra) await importCompanion(context, source, added, item);
   importAreas(context, source, added);
   importClips(context, source, added);
   if (source.codings.length)
@@ -63,12 +65,12 @@ function importMediaSource(context: ImportContext, source: RefiMediaSource): voi
 }
 
 /** A transcript or a description of a picture: a text of its own, linked where QualCoder knows a link. */
-function importCompanion(
+async function importCompanion(
   context: ImportContext,
   source: RefiMediaSource,
   owner: { id: number; name: string },
   item: RefiText,
-): void {
+): Promise<void> {
   const raw = rawText(context, item, owner.name);
   if (raw === undefined) {
     context.report.lost('Left out a transcript whose text is not in the file', owner.name);
@@ -83,7 +85,7 @@ function importCompanion(
   const added =
     context.texts.get(item.plainTextPath ?? '') ??
     addSource(context, { ...item, name }, positions.text.value, undefined, undefined);
-  importSelections(context, added.id, added.name, item, positions);
+  await importSelections(context, added.id, added.name, item, positions);
   if (isRecording) context.project.updateSource(owner.id, { transcriptId: added.id });
 }
 

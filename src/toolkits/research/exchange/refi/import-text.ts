@@ -3,15 +3,18 @@ import { type ImportContext, joinMemo } from './import-context.ts';
 import type { RefiCoding, RefiMade, RefiText, RefiTextSelection } from './model.ts';
 import type { ReadPositions } from './text-positions.ts';
 
+const SLICE = 100;
+
 /** Puts the selections of a text on the source that now holds it: codings, annotations and the parts of cases. */
-export function importSelections(
+export async function importSelections(
   context: ImportContext,
   sourceId: number,
   name: string,
   refi: RefiText,
   positions: ReadPositions,
-): void {
-  for (const selection of refi.selections) {
+): Promise<void> {
+  for (const [at, selection] of refi.selections.entries()) {
+    if (at % SLICE === 0) await context.breathe();
     const range = rangeOf(context, positions, selection, name);
     if (!range) continue;
     const memo = joinMemo(selection.description, context.notes(selection));

@@ -1,11 +1,9 @@
 import { basename } from 'node:path';
 import { ToolFault } from '../../../../contract/faults.ts';
 import { Archive } from '../archive.ts';
-import { decodeText } from '../decode-text.ts';
+import { readInWorker, UnreadableDocument } from '../documents/read-in-worker.ts';
 import type { ExchangeReport, Working } from '../report.ts';
-import { parseXml } from '../xml.ts';
 import type { RefiProject } from './model.ts';
-import { readRefiProject } from './read-project.ts';
 
 /** An opened .qdpx: what its XML says, and its files by the paths that the XML uses. */
 export interface OpenedQdpx {
@@ -28,18 +26,14 @@ export async function openQdpx(
     const name = projectFile(archive, report);
     if (archive.size(name) > LARGEST_XML)
       throw new ToolFault('validation_error', `${name} is larger than ${LARGEST_XML} bytes.`);
-    const { text, encoding } = decodeText(await archive.read(name, working.signal));
+    const bytes = await archive.read(name, working.signal);
+    working.progress?.('Reading the project file', 0, 1);
+    const { refi, encoding, bom } = await readProject(bytes, name, working);
     if (encoding !== 'utf-8') report.repaired(`Read the project file as ${encoding.toUpperCase()}`, name);
-    if (text.startsWith('\ufeff')) report.repaired('Removed a byte order mark', name);
-    const root = await parseXml(text.replace(/^\ufeff/, ''), name);
-    if (root.name !== 'Project')
-      throw new ToolFault(
-        'validation_error',
-        `${name} is not a REFI-QDA project: its root element is ${root.name}.`,
-      );
+    if (bom) report.repaired('Removed a byte order mark', name);
     const find = (path: string) => fileOf(archive, path, report);
     return {
-      refi: readRefiProject(root),
+      refi,
       read: async (path, signal) => {
         const entry = find(path);
         return entry === undefined ? undefined : archive.read(entry, signal);
@@ -53,6 +47,16 @@ export async function openQdpx(
   } catch (error) {
     archive.close();
     throw error;
+  }
+}
+
+async function readProject(bytes: Uint8Array, name: string, { signal }: Working) {
+  try {
+    return await readInWorker('qde', bytes, name, signal);
+  } catch (error) {
+    if (!(error instanceof UnreadableDocument)) throw error;
+    const why = /memory/i.test(error.message) ? 'it needs more memory than is there' : 'it is damaged';
+    throw new ToolFault('validation_error', `${name} cannot be read: ${why}.`, { cause: error });
   }
 }
 
