@@ -19,7 +19,7 @@ export async function createServed(
   app: App,
   options: ExposureOptions & { readonly name?: string },
 ): Promise<Served> {
-  const exposure = await createExposure(app.inventory, options);
+  const exposure = createExposure(app.inventory, options);
   return {
     name: options.name ?? 'countersign',
     version: VERSION,
@@ -102,8 +102,9 @@ function resourcesOf(app: App): ServedResource[] {
           // What other agents asked for is none of this one's business.
           requesters: principal.kind === 'agent' ? [principal] : undefined,
         });
+        const told = await Promise.all(waiting.map((one) => app.kernel.approvals.tell(one, principal)));
         return json(
-          waiting.map(({ id, uuid, tool, summary, requester, reason, createdAt }) => ({
+          told.map(({ id, uuid, tool, summary, requester, reason, createdAt }) => ({
             id,
             uuid,
             tool,

@@ -79,6 +79,8 @@ export interface ApprovalFilter {
   readonly tools?: readonly string[];
   readonly groupId?: string;
   readonly requesters?: readonly Principal[];
+  /** Together with `requesters`: also what this agent may decide, where agents may decide at all. */
+  readonly orDecidableBy?: Principal;
   readonly kind?: ApprovalKind;
   readonly digest?: string;
   readonly limit?: number;
@@ -99,6 +101,8 @@ export interface ApprovalsPort {
   get(id: string | number): Promise<Approval | undefined>;
   list(filter: ApprovalFilter): Promise<readonly Approval[]>;
   count(filter: ApprovalFilter): Promise<number>;
+  /** The same with its words as this reader may be told them; see `Toolkit.tellAgent`. */
+  tell(approval: Approval, reader: Principal): Promise<Approval>;
   /** `version`: the one the decider looked at; a row that was edited since is not approved. */
   approve(
     id: string | number,

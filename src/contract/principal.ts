@@ -20,5 +20,5 @@ export const samePrincipal = (a: Principal, b: Principal): boolean => a.kind ===
  * Any agent can leave its token away and be `local`, give the assistant an order, or schedule a post: what comes under
  * these names may come from whoever wants to decide on it.
  */
-export const mayBeAnybody = (who: Principal): boolean => PROXIES.has(principalName(who));
-const PROXIES = new Set(['agent:local', 'agent:assistant', 'system:scheduler']);
+export const mayBeAnybody = (who: Principal): boolean => PROXIES.includes(principalName(who));
+export const PROXIES: readonly string[] = ['agent:local', 'agent:assistant', 'system:scheduler'];

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { z } from 'zod';
 import type { ConfigSection } from './config.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import type { KernelPorts, Log } from './ports.ts';
+import type { Approval, KernelPorts, Log } from './ports.ts';
 import type { Principal } from './principal.ts';
 import type { RunningSandbox } from './sandbox.ts';
 import type { Tool } from './tool.ts';
@@ -55,6 +55,11 @@ export interface Toolkit<S = unknown> {
   /** Opens connections; called once, on the first call that needs it. */
   connect(host: ToolkitHost): Promise<S>;
   close?(services: S): Promise<void>;
+  /**
+   * What an agent is told of words that stand on an approval of this kit, whoever wrote them: its summary and reason,
+   * and what a person said when they decided.
+   */
+  tellAgent?(words: string, approval: Approval, services: S): Promise<string>;
   jobs?(services: S, host: ToolkitHost): readonly Job[];
 }
 

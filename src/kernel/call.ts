@@ -3,13 +3,13 @@ import type { ArtifactRef, ContentPart, Outcome } from '../contract/outcome.ts';
 import type { Approval } from '../contract/ports.ts';
 import type { Principal } from '../contract/principal.ts';
 import type { Tool } from '../contract/tool.ts';
-import type { Dialect } from '../contract/toolkit.ts';
+import type { Toolkit } from '../contract/toolkit.ts';
 import type { Decision, Limit } from './policy/index.ts';
 
 /** A tool with the toolkit it belongs to; `services` connects the toolkit on first use. */
 export interface BoundTool {
   readonly tool: Tool;
-  readonly toolkit: { readonly id: string; readonly dialect: Dialect };
+  readonly toolkit: Pick<Toolkit, 'id' | 'dialect' | 'tellAgent'>;
   services(): Promise<unknown>;
 }
 

@@ -1,7 +1,7 @@
 import type { Effect } from '../contract/effect.ts';
 import type { Profile } from '../contract/profile.ts';
 import type { Tool } from '../contract/tool.ts';
-import type { Dialect, Toolkit, ToolkitHost } from '../contract/toolkit.ts';
+import type { Toolkit, ToolkitHost } from '../contract/toolkit.ts';
 
 /** What is known about a tool without loading its toolkit. */
 export interface CatalogueEntry {
@@ -24,7 +24,7 @@ export interface ToolkitSource {
 /** A tool together with its toolkit; `services` connects the toolkit on first use. */
 export interface OwnedTool {
   readonly tool: Tool;
-  readonly toolkit: { readonly id: string; readonly dialect: Dialect };
+  readonly toolkit: Pick<Toolkit, 'id' | 'dialect' | 'tellAgent'>;
   services(): Promise<unknown>;
 }
 
@@ -129,7 +129,8 @@ function bind(
     );
     return attempt;
   };
-  const identity = { id: toolkit.id, dialect: toolkit.dialect };
+  const { id, dialect, tellAgent } = toolkit;
+  const identity = { id, dialect, tellAgent };
   const offered = toolkit.tools.filter(({ name }) => !withheld.has(name));
   return { toolkit, services, tools: offered.map((tool) => ({ tool, toolkit: identity, services })) };
 }

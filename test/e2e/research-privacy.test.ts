@@ -114,6 +114,12 @@ describe('an agent on a project with secrets', () => {
     const [pending] = await app.kernel.approvals.list({ states: ['pending'], tools: ['apply_code'] });
     await app.kernel.approvals.reject(pending?.uuid ?? '', app.person, {
       reason: `${NAME} would be known by this`,
+      feedback: `Leave ${NAME} out\n#####\n${PRIVATE}`,
+    });
+    expect(pending?.requester).toEqual({ kind: 'agent', id: 'local', label: expect.anything() });
+    expect(await call('approval_get', { approval_id: pending?.uuid ?? '' })).toMatchObject({
+      decision_reason: `${PSEUDONYM} would be known by this`,
+      feedback: `Leave ${PSEUDONYM} out`,
     });
     const { source_id, code_id, start_pos, end_pos } = (pending?.args ?? {}) as Record<string, number>;
     const again = await call('suggest_code_application', {
@@ -127,8 +133,7 @@ describe('an agent on a project with secrets', () => {
     });
     await call('list_pending_coding_suggestions');
     for (const item of await app.kernel.approvals.list({ limit: 40 })) {
-      // What a person writes to an agent as reason is shown there as it was written.
-      if (item.state !== 'rejected') await call('approval_get', { approval_id: item.uuid });
+      await call('approval_get', { approval_id: item.uuid });
       if (item.callId) await call('audit_get', { call_id: item.callId });
       if (item.groupId) await call('get_suggestion_batch_status', { batch_id: item.groupId });
     }

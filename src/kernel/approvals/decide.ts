@@ -21,6 +21,7 @@ import type { ApprovalsTable, Tables } from '../tables.ts';
 import { countApprovals } from './find.ts';
 import { type ApprovalQueue, isExpired } from './queue.ts';
 import { toApproval } from './rows.ts';
+import { tellApproval } from './tell.ts';
 
 export interface DecisionPorts {
   readonly queue: ApprovalQueue;
@@ -176,6 +177,7 @@ export function createApprovals({
       await sweep(filter);
       return countApprovals(database.db, filter);
     },
+    tell: (approval, reader) => tellApproval(queue.ports.resolve, approval, reader),
     async approve(id, by, options) {
       const approval = await mustFind(id);
       // The move below compares the version once more, so that nothing slips in between.

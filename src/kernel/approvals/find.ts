@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Approval, ApprovalFilter } from '../../contract/ports.ts';
-import { principalName } from '../../contract/principal.ts';
+import { mayBeAnybody, PROXIES, principalName } from '../../contract/principal.ts';
 import type { Tables } from '../tables.ts';
 import { toApproval } from './rows.ts';
 
@@ -48,6 +48,18 @@ function filtered(db: Kysely<Tables>, filter: ApprovalFilter) {
   if (filter.groupId) query = query.where('group_id', '=', filter.groupId);
   if (filter.kind) query = query.where('kind', '=', filter.kind);
   if (filter.digest) query = query.where('digest', '=', filter.digest);
-  if (filter.requesters) query = query.where('requester', 'in', filter.requesters.map(principalName));
-  return query;
+  const { requesters, orDecidableBy } = filter;
+  if (!requesters) return query;
+  const names = requesters.map(principalName);
+  if (!orDecidableBy) return query.where('requester', 'in', names);
+  return query.where((eb) =>
+    eb.or([
+      eb('requester', 'in', names),
+      // As `refuseOwn` decides it: for nobody behind whose name anybody may stand, and by such a name for no agent.
+      eb.and([
+        eb('requester', 'not in', [...PROXIES, principalName(orDecidableBy)]),
+        ...(mayBeAnybody(orDecidableBy) ? [eb('requester', 'not like', 'agent:%')] : []),
+      ]),
+    ]),
+  );
 }

@@ -36,11 +36,12 @@ export const approvalGet = defineGovernanceTool({
     outcome: z.unknown(),
   }),
   async run({ approval_id: id }, { services, principal }) {
-    const approval = await services.approvals.get(id);
+    const found = await services.approvals.get(id);
     // What other agents asked for is none of this one's business, and looks the same as nothing.
-    if (!approval || (principal.kind === 'agent' && !samePrincipal(approval.requester, principal))) {
+    if (!found || (principal.kind === 'agent' && !samePrincipal(found.requester, principal))) {
       throw new ToolFault('not_found', `You have no approval ${id}.`);
     }
+    const approval = await services.approvals.tell(found, principal);
     return {
       approval_id: approval.uuid,
       approval_queue_id: approval.id,

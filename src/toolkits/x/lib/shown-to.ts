@@ -1,12 +1,6 @@
 import type { JsonValue } from '../../../contract/json.ts';
 import type { Approval, CallFilter, CallRecord } from '../../../contract/ports.ts';
-import {
-  LOCAL_AGENT,
-  mayBeAnybody,
-  type Principal,
-  principalName,
-  samePrincipal,
-} from '../../../contract/principal.ts';
+import { LOCAL_AGENT, type Principal, principalName, samePrincipal } from '../../../contract/principal.ts';
 import { LOOPS } from '../growth/principals.ts';
 import type { XServices } from '../services.ts';
 
@@ -16,7 +10,6 @@ interface Reader {
   readonly principal: Principal;
 }
 
-const PAGE = 500;
 const WAITING = { states: ['pending'], toolkit: 'x', kind: 'call', order: 'oldest' } as const;
 
 /** What waits, oldest first. An agent is shown what it asked for itself and, where agents decide, what it may decide. */
@@ -25,24 +18,18 @@ export async function waitingFor(
   limit: number,
 ): Promise<{ readonly count: number; readonly items: readonly Approval[] }> {
   const { approvals } = services.kernel;
-  const mayApprove = agentsMayApprove(services.kernel.config.masked().approvals);
-  if (principal.kind !== 'agent' || !mayApprove) {
-    const filter = { ...WAITING, requesters: principal.kind === 'agent' ? ownNames(principal) : undefined };
-    const [count, items] = await Promise.all([
-      approvals.count(filter),
-      limit > 0 ? approvals.list({ ...filter, limit }) : [],
-    ]);
-    return { count, items };
-  }
-  const own = new Set(ownNames(principal).map(principalName));
-  const shown: Approval[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await approvals.list({ ...WAITING, limit: PAGE, offset });
-    shown.push(
-      ...page.filter(({ requester }) => own.has(principalName(requester)) || mayDecide(principal, requester)),
-    );
-    if (page.length < PAGE) return { count: shown.length, items: shown.slice(0, limit) };
-  }
+  const isAgent = principal.kind === 'agent';
+  const decides = isAgent && agentsMayApprove(services.kernel.config.masked().approvals);
+  const filter = {
+    ...WAITING,
+    requesters: isAgent ? ownNames(principal) : undefined,
+    orDecidableBy: decides ? principal : undefined,
+  };
+  const [count, items] = await Promise.all([
+    approvals.count(filter),
+    limit > 0 ? approvals.list({ ...filter, limit }) : [],
+  ]);
+  return { count, items };
 }
 
 /** Calls, newest first; an agent is shown its own. */
@@ -67,10 +54,6 @@ export const isShownTo = (reader: Principal, { principal }: Pick<CallRecord, 'pr
 /** The loops work for whoever set the server up, and that is who calls without a name. */
 const ownNames = (reader: Principal): readonly Principal[] =>
   samePrincipal(reader, LOCAL_AGENT) ? [reader, ...LOOPS] : [reader];
-
-/** As the queue decides it: nobody for a name behind which anybody may stand, and such a name for no agent. */
-const mayDecide = (by: Principal, requester: Principal): boolean =>
-  !mayBeAnybody(requester) && !(requester.kind === 'agent' && mayBeAnybody(by));
 
 const agentsMayApprove = (approvals: JsonValue | undefined): boolean =>
   typeof approvals === 'object' &&

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AGENT, OTHER, PERSON } from '../../../../test/support/kernel.ts';
 import { codeOf, openXKit, type XKit, type XKitOptions } from '../../../../test/support/x-kit.ts';
 import { DISCOVERY } from '../growth/principals.ts';
@@ -238,6 +238,9 @@ describe('an agent', () => {
       config: { approvals: { agents_may_approve: true } },
     });
     await queueAll(kit);
+    const list = vi.spyOn(kit.kernel.queue, 'list');
+    expect(await kit.data('get_pending_count', {}, alice)).toEqual({ pending_count: 3 });
+    expect(list).not.toHaveBeenCalled();
     expect(await textsFor(kit, alice)).toEqual(['of alice', 'of bob', 'of a loop']);
     expect(await textsFor(kit)).toEqual(['of local', 'of a loop']);
     const { items } = await kit.data('list_pending_approvals', {}, alice);
