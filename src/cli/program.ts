@@ -49,18 +49,27 @@ export function createProgram(): Command {
   return program;
 }
 
-/** A mistyped command must not become an argument of the group's default one. */
+/** A mistyped command must not become an argument of the group's default one, nor of the group itself. */
 function refuseUnknown(group: Command): void {
   for (const one of group.commands) refuseUnknown(one);
   group.hook('preSubcommand', ({ args: [word], commands }, chosen) => {
     if (word === undefined || word.startsWith('-') || chosen.registeredArguments.length > 0) return;
     if (commands.some((one) => one.name() === word || one.aliases().includes(word))) return;
-    const meant = closest(
-      word,
-      commands.map((one) => one.name()),
-    );
-    group.error(`error: unknown command '${word}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`);
+    refuseWord(group, word);
   });
+  if (group.commands.length === 0 || group.registeredArguments.length > 0) return;
+  // Commander would count the word as one argument too many and not say what it takes instead.
+  group.allowExcessArguments().hook('preAction', (_group, acting) => {
+    const [word] = acting.args;
+    if (acting === group && word !== undefined) refuseWord(group, word);
+  });
+}
+
+function refuseWord(group: Command, word: string): never {
+  const known = group.commands.map((one) => one.name());
+  const meant = closest(word, known);
+  const hint = meant === undefined ? `(It takes ${known.join(', ')}.)` : `(Did you mean ${meant}?)`;
+  return group.error(`error: unknown command '${word}'\n${hint}`);
 }
 
 function addServing(program: Command): void {

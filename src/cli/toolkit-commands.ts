@@ -17,10 +17,14 @@ const approving = (command: Command): Command =>
 const collect = (value: string, all: string[] = []): string[] => [...all, value];
 
 function addAuth(program: Command): void {
+  addSignIn(program.command('auth').description('sign in to services'), 'x');
+}
+
+/** One command under two names: people look for it beside other services, and beside what else there is on X. */
+function addSignIn(group: Command, name: string): void {
   const load = () => import('./commands/auth-x-account.ts');
-  const auth = program.command('auth').description('sign in to services');
-  const x = auth
-    .command('x')
+  const signIn = group
+    .command(name)
     .description('sign in to your X account')
     .option('--paste', 'paste the address the browser ends on, instead of a local callback')
     .option('--scopes <list>', 'ask for these scopes only, like tweet.read,users.read,offline.access')
@@ -29,10 +33,12 @@ function addAuth(program: Command): void {
     .action(async (options, command) =>
       (await import('./commands/auth-x.ts')).authX(globals(command), options),
     );
-  x.command('status')
+  signIn
+    .command('status')
     .description('account, provider and missing scopes')
     .action(async (_options, command) => (await load()).xStatus(globals(command)));
-  x.command('sign-out')
+  signIn
+    .command('sign-out')
     .description('forget the tokens on this machine; X is not told')
     .action(async (_options, command) => (await load()).signOut(globals(command)));
 }
@@ -40,6 +46,7 @@ function addAuth(program: Command): void {
 function addX(program: Command): void {
   const posting = () => import('./commands/x-post.ts');
   const x = program.command('x').description('your X account, or the sandbox');
+  addSignIn(x, 'auth');
   x.command('status')
     .description('account, provider and missing scopes')
     .action(async (_options, command) =>

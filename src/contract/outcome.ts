@@ -34,8 +34,14 @@ export type Outcome =
   /** `about` names what the question showed; an answer counts for exactly that. */
   | { readonly status: 'needs_person'; readonly question: string; readonly about: string }
   | { readonly status: 'refused'; readonly fault: ToolFault; readonly rule: string }
-  | { readonly status: 'failed'; readonly fault: ToolFault; readonly data?: JsonValue }
-  | { readonly status: 'indeterminate'; readonly fault: ToolFault };
+  /** `notes`: what the tool had said about itself before it failed, such as which backend it asked. */
+  | {
+      readonly status: 'failed';
+      readonly fault: ToolFault;
+      readonly data?: JsonValue;
+      readonly notes?: JsonObject;
+    }
+  | { readonly status: 'indeterminate'; readonly fault: ToolFault; readonly notes?: JsonObject };
 
 export type OutcomeStatus = Outcome['status'];
 

@@ -205,6 +205,14 @@ export interface PolicyPort {
   /** What is configured, as `[mcp_policy]` writes it, with the effective mode. */
   status(): Promise<JsonObject>;
   limits(): Promise<readonly LimitUsage[]>;
+  /** What would be said to this call now. Nothing is run, counted or written down. */
+  judge(tool: string, args: JsonObject, principal: Principal): Promise<Verdict | undefined>;
+}
+
+export interface Verdict {
+  readonly action: 'allow' | 'ask' | 'dry_run' | 'deny';
+  readonly rule: string;
+  readonly reason: string;
 }
 
 export interface ConfigPort {

@@ -1,12 +1,27 @@
 import type { JsonObject } from '../contract/json.ts';
-import type { LimitUsage, PolicyPort } from '../contract/ports.ts';
+import type { LimitUsage, PolicyPort, Verdict } from '../contract/ports.ts';
+import type { Principal } from '../contract/principal.ts';
 import { windowStart } from './admission/limits.ts';
+import { isPaused } from './admission/pause.ts';
 import type { Database } from './database.ts';
 import type { Policy } from './policy/index.ts';
 
 /** The policy in force and how much of its limits is used, for tools and pages. */
 export function createPolicyPort(policy: () => Policy, { db }: Database, now: () => Date): PolicyPort {
+  const explain = (tool: string, args: JsonObject, principal: Principal, paused: boolean) => {
+    const current = policy();
+    const subject = current.find(tool);
+    const call = { args, principal, now: now(), dryRunRequested: false, paused };
+    return subject && current.explain({ ...call, subject }).decision;
+  };
   return {
+    async judge(tool, args, principal): Promise<Verdict | undefined> {
+      const free = explain(tool, args, principal, false);
+      // A pause stops what would run now; what asks would wait all the same.
+      const stopped = free?.action === 'allow' && (await isPaused(db));
+      const decision = stopped ? explain(tool, args, principal, true) : free;
+      return decision && { action: decision.action, rule: decision.rule, reason: decision.reason };
+    },
     async status(): Promise<JsonObject> {
       return policy().status();
     },

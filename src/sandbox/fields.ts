@@ -171,12 +171,15 @@ export function renderMessage(message: MessageDoc, wanted: Wanted): JsonDoc {
   return pick(all, ['id', 'event_type', 'text'], wanted.fields('dm_event'));
 }
 
-export const renderConversation = (conversation: ConversationDoc): JsonDoc => ({
-  id: conversation.id,
-  conversation_type: conversation.type,
-  participant_ids: conversation.participant_ids,
-  created_at: conversation.created_at,
-});
+export function renderConversation(conversation: ConversationDoc, wanted: Wanted): JsonDoc {
+  const all: JsonDoc = {
+    id: conversation.id,
+    conversation_type: conversation.type,
+    participant_ids: conversation.participant_ids,
+    created_at: conversation.created_at,
+  };
+  return pick(all, ['id', 'conversation_type'], wanted.fields('dm_event'));
+}
 
 export const renderMedia = (media: MediaDoc): JsonDoc => ({
   media_key: media.media_key,

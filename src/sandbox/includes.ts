@@ -1,4 +1,4 @@
-import type { JsonDoc, MessageDoc, PostDoc } from './documents.ts';
+import type { ConversationDoc, JsonDoc, MessageDoc, PostDoc } from './documents.ts';
 import { referencesOf, renderMedia, renderPost, renderUser, type Wanted } from './fields.ts';
 import type { State } from './state.ts';
 
@@ -34,6 +34,10 @@ export class Includes {
     if (expansions.has('participant_ids'))
       for (const id of message.participant_ids ?? []) this.#users.add(id);
     if (expansions.has('attachments.media_keys')) for (const key of message.media_keys) this.#media.add(key);
+  }
+
+  ofConversation({ participant_ids }: ConversationDoc): void {
+    if (this.#wanted.expansions.has('participant_ids')) for (const id of participant_ids) this.#users.add(id);
   }
 
   user(id: string | undefined): void {

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fakeClock, openXStore, startXWorld, type XWorld } from '../../test/support/x-sandbox.ts';
+import type { JsonObject } from '../contract/json.ts';
 import { CURATED_IDS, GENERATED_IDS } from '../toolkits/x/endpoints/ids.ts';
 import { ALL_ENDPOINTS } from '../toolkits/x/endpoints/table.ts';
 import { HANDLERS } from './handlers/index.ts';
@@ -282,6 +283,21 @@ describe('changes in the sandbox', () => {
       'nobody',
     );
     await expect(world.sandbox.control('dance')).rejects.toThrow('dance');
+  });
+
+  it('shows of a conversation the fields asked for, with its people where they are wanted', async () => {
+    await using world = await startXWorld();
+    const ask = async (id: 'x_v2_dm_conversations' | 'x_v2_dm_conversation_by_id', params: JsonObject) =>
+      (await world.api.request(id, params)).json as { data: JsonObject; includes?: { users: JsonObject[] } };
+    const id = '1600000000000000001';
+    const bare = await ask('x_v2_dm_conversation_by_id', { id, dm_event_fields: 'id' });
+    expect(bare).toEqual({ data: { id, conversation_type: 'Group' } });
+    const people = await ask('x_v2_dm_conversation_by_id', { id, expansions: 'participant_ids' });
+    expect(people.data).toMatchObject({ created_at: expect.any(String) });
+    expect(people.includes?.users.map((user) => user.id)).toEqual(people.data.participant_ids);
+    const [first] = (await ask('x_v2_dm_conversations', { dm_event_fields: 'created_at' }))
+      .data as unknown as JsonObject[];
+    expect(Object.keys(first ?? {}).sort()).toEqual(['conversation_type', 'created_at', 'id']);
   });
 
   it('enforces limits and lifts them when the window ends', async () => {

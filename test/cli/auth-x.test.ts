@@ -75,6 +75,23 @@ describe('countersign auth x', () => {
     expect(existsSync(tokenFile())).toBe(false);
   });
 
+  it('says in its own words why a pasted address was no use, without hints meant for tools', async () => {
+    const pasted = (text: string) =>
+      terminal.watch(() => authX({ json: false }, { paste: true }, { ask: async () => text }));
+    await expect(pasted('what now?')).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringMatching(/state differs.*start again\.$/),
+    });
+    await expect(pasted('')).rejects.toMatchObject({
+      exitCode: 1,
+      message: 'Paste the whole address your browser was sent to, or the code in it.',
+    });
+  });
+
+  it('is found under `countersign x` too', async () => {
+    expect((await terminal.run('x', 'auth', 'status')).out).toBe((await terminal.run('x', 'status')).out);
+  });
+
   it('says what to create and where to put it when there is no client id', async () => {
     terminal.configure('');
     const { code, err } = await terminal.run('auth', 'x', '--no-browser');

@@ -23,6 +23,8 @@ describe('wrong use', () => {
     [['up', '--toolkits', 'y'], 'flag --toolkits'],
     [['x', 'schedule', 'add', 'Hello', '--at', 'yesterday'], '--at "yesterday" is not a time'],
     [['agents', 'add', 'bad name!'], 'is not a usable name'],
+    [['auth', 'x', 'statos'], "unknown command 'statos'\n(Did you mean status?)"],
+    [['auth', 'x', 'logout'], "unknown command 'logout'\n(It takes status, sign-out.)"],
   ])('exits with 2 and names what was wrong: %s', async (words, message) => {
     const { code, err } = await terminal.run(...words);
     expect(err).toContain(message);

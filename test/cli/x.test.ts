@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openApp } from '../../src/app.ts';
+import { putMedia } from '../support/x-call-world.ts';
 import { openTerminal, type Terminal } from './support.ts';
 
 let terminal: Terminal;
@@ -52,6 +54,16 @@ describe('countersign x post', () => {
     expect(out).toContain('10 characters (270 left): Only a try');
     expect(out).toContain('It would wait for approval');
     expect((await terminal.json<{ posts: number }>('x', 'sandbox', 'status')).posts).toBe(before.posts);
+  });
+
+  it('looks at the files too in a dry run, and uploads none', async () => {
+    const picture = join(terminal.home, 'media', 'dot.png');
+    putMedia(terminal.home);
+    const good = await terminal.run('x', 'post', 'With a dot', '--media', picture, '--dry-run');
+    expect(good).toMatchObject({ code: 0, out: expect.stringContaining('Nothing was posted.') });
+    const bad = await terminal.run('x', 'post', 'No dot', '--media', '/etc/hostname', '--dry-run');
+    expect(bad).toMatchObject({ code: 1, err: expect.stringContaining('in an allowed folder') });
+    expect((await terminal.run('x', 'usage')).out).not.toContain('media_upload');
   });
 
   it('fails with exit code 1 and the reason while changes are paused', async () => {

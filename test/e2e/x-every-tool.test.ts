@@ -92,12 +92,24 @@ describe('all tools of toolkit x, through a real client on the sandbox', () => {
     }
   });
 
-  it('say of every reply that it came from the sandbox', async () => {
-    const { structuredContent } = await clients.admin.callTool({
-      name: 'x_search_tweets',
-      arguments: { query: 'uptime' },
-    });
-    expect(structuredContent).toMatchObject({ meta: { provider_backend: 'sandbox' } });
+  it('say of every reply that it came from the sandbox: failures, and calls inside a call, too', async () => {
+    const draft = { tweet_id: '1890000000037000111', text: 'Nobody answered this one yet' };
+    const calls: [string, JsonObject, boolean][] = [
+      ['x_search_tweets', { query: 'uptime' }, true],
+      ['get_capabilities', {}, true],
+      ['health_check', {}, true],
+      ['get_tweet_by_id', { tweet_id: '99' }, false],
+      ['x_like_tweet', { tweet_id: '99' }, false],
+      ['propose_and_queue_replies', { drafts: [draft] }, true],
+      ['approve_item', { id: await world.pending() }, true],
+    ];
+    for (const [name, args, success] of calls) {
+      const { structuredContent } = await clients.admin.callTool({ name, arguments: args });
+      expect(structuredContent, name).toMatchObject({
+        success,
+        meta: { provider_backend: 'sandbox', sandbox: true },
+      });
+    }
   });
 });
 

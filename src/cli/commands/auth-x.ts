@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 import type { App } from '../../app.ts';
+import { ToolFault } from '../../contract/faults.ts';
 import { principalName } from '../../contract/principal.ts';
 import type { OAuthApp } from '../../toolkits/x/auth/token-endpoint.ts';
 import type { Tokens } from '../../toolkits/x/auth/token-file.ts';
@@ -46,14 +47,14 @@ export function authX(
       signal: AbortSignal.timeout(WAIT_MS),
       authorizeUrl: person.authorizeUrl,
     };
-    const { tokens, missing } =
+    const signIn =
       flags.paste || (mode === 'manual' && flags.port === undefined)
-        ? await signInByPaste({
+        ? signInByPaste({
             ...options,
             redirectUri,
             ask: (url) => person.ask(`Open this address and allow access:\n\n${url}\n\n${PASTE}`),
           })
-        : await signInByCallback({
+        : signInByCallback({
             ...options,
             host: callback_host,
             port,
@@ -62,6 +63,7 @@ export function authX(
               person.open(url);
             },
           });
+    const { tokens, missing } = await signIn.catch(inPlainWords);
     const account = await rememberAccount(app, tokens);
     await app.kernel.note({
       kind: 'config',
@@ -89,6 +91,11 @@ export function authX(
       print(`x_api.provider_backend is "${backend}", so the account is not used; unset it to change that.`);
     print('`countersign x status` shows what the account may do.');
   });
+}
+
+/** The hints that go with a code are about tools; here the message says it all. */
+function inPlainWords(error: unknown): never {
+  throw error instanceof ToolFault ? new CliError(`${error.message}.`) : error;
 }
 
 const PASTE =

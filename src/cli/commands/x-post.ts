@@ -18,18 +18,16 @@ interface Posted {
 interface Preview {
   readonly tweets: readonly { readonly text: string; readonly length: number; readonly remaining: number }[];
   readonly limits: readonly { readonly action: string; readonly used: number; readonly max: number }[];
+  readonly policy: { readonly decision: keyof typeof VERDICTS; readonly reason: string };
 }
 
 /** Posts as the person, under the same limits and policy as any agent. */
 export function post(global: GlobalOptions, text: string, options: PostOptions): Promise<void> {
   return withApp(global, async (app) => {
     const wanted = { text: textOf(text) };
-    if (options.dryRun) {
-      const tried = await act(app, 'x_post_tweet_dry_run', wanted);
-      return tellAct(global, tried, await preview(app, 'x_post_tweet', wanted));
-    }
     const media = await upload(app, global, options);
     if (media === undefined) return;
+    if (options.dryRun) return tellAct(global, await act(app, 'x_post_tweet_dry_run', wanted), preview);
     const acted = await act(app, 'x_post_tweet', { ...wanted, ...media }, options);
     tellAct<Posted>(global, acted, ({ id }, notes) => `Posted${place(id, notes)}`);
   });
@@ -50,12 +48,7 @@ export function thread(global: GlobalOptions, parts: readonly string[], options:
     const tweets = parts.length === 1 && parts[0] === '-' ? partsOf(textOf('-')) : [...parts];
     if (tweets.length < 2)
       throw new CliError('A thread has two parts or more: countersign x thread "One" "Two".', 2);
-    if (options.dryRun)
-      return tellAct(
-        global,
-        await act(app, 'x_post_thread_dry_run', { tweets }),
-        await preview(app, 'x_post_thread', { tweets }),
-      );
+    if (options.dryRun) return tellAct(global, await act(app, 'x_post_thread_dry_run', { tweets }), preview);
     const acted = await act(app, 'x_post_thread', { tweets }, options);
     tellAct<{ root_tweet_id: string; tweet_count: number }>(
       global,
@@ -94,26 +87,13 @@ const partsOf = (text: string): string[] =>
     .filter((part) => part !== '');
 
 /** The lengths and limits as the dry-run tool sees them, and what policy would say to the real call. */
-async function preview(app: App, tool: string, args: JsonObject): Promise<(data: Preview) => string> {
-  const policy = app.policy.current;
-  const subject = policy.find(tool);
-  const paused = await app.kernel.isPaused();
-  const call = { args, principal: app.person, now: app.now(), dryRunRequested: false };
-  const judge = (stopped: boolean) =>
-    subject ? policy.explain({ ...call, subject, paused: stopped }).decision : undefined;
-  const free = judge(false);
-  // A pause stops what would run now; what asks would wait all the same.
-  const decision = paused && free?.action === 'allow' ? judge(true) : free;
-  return ({ tweets, limits }) =>
-    [
-      ...tweets.map(({ text, length, remaining }) => `${length} characters (${remaining} left): ${text}`),
-      `Used: ${limits.map(({ action, used, max }) => `${action} ${used} of ${max}`).join(', ')}.`,
-      decision ? `${VERDICTS[decision.action]} (${decision.reason}).` : '',
-      'Nothing was posted.',
-    ]
-      .filter(Boolean)
-      .join('\n');
-}
+const preview = ({ tweets, limits, policy }: Preview): string =>
+  [
+    ...tweets.map(({ text, length, remaining }) => `${length} characters (${remaining} left): ${text}`),
+    `Used: ${limits.map(({ action, used, max }) => `${action} ${used} of ${max}`).join(', ')}.`,
+    `${VERDICTS[policy.decision]} (${policy.reason}).`,
+    'Nothing was posted.',
+  ].join('\n');
 
 const VERDICTS = {
   allow: 'Policy allows it',
@@ -122,15 +102,20 @@ const VERDICTS = {
   deny: 'Policy refuses it',
 } as const;
 
-/** Undefined when a file was not uploaded: then nothing is posted, and the person was told why. */
+/**
+ * Undefined when a file was not uploaded: then nothing is posted, and the person was told why. A dry run only looks at
+ * the files.
+ */
 async function upload(
   app: App,
   global: GlobalOptions,
-  { media = [], approve }: PostOptions,
+  { media = [], approve, dryRun }: PostOptions,
 ): Promise<{ media_ids?: string[] } | undefined> {
   const ids: string[] = [];
   for (const file of media) {
-    const acted = await act(app, 'x_upload_media', { file_path: resolve(file) }, { approve });
+    const wanted = { file_path: resolve(file), ...(dryRun ? { dry_run: true } : {}) };
+    const acted = await act(app, 'x_upload_media', wanted, { approve });
+    if (dryRun && acted.outcome.status === 'dry_run') continue;
     if (acted.outcome.status !== 'ok') {
       tellAct(global, acted, () => '');
       return undefined;

@@ -63,13 +63,18 @@ export const tuitbot: DialectRenderer = {
         };
       }
       case 'failed':
-        return { success: false, data: outcome.data ?? null, error: errorOf(outcome.fault), meta };
+        return {
+          success: false,
+          data: outcome.data ?? null,
+          error: errorOf(outcome.fault),
+          meta: { ...meta, ...outcome.notes },
+        };
       case 'indeterminate':
         return {
           success: false,
           data: null,
           error: { ...errorOf(outcome.fault), retryable: false },
-          meta: { ...meta, indeterminate: true },
+          meta: { ...meta, ...outcome.notes, indeterminate: true },
         };
       case 'needs_person':
         return {

@@ -96,12 +96,10 @@ export const messages = {
       .sort((a, b) => (newest(a) < newest(b) ? 1 : -1));
     const { items, meta } = paginate(call, all, (conversation) => conversation.id);
     const includes = new Includes(call.state, call.wanted);
-    if (call.wanted.expansions.has('participant_ids')) {
-      for (const conversation of items) for (const id of conversation.participant_ids) includes.user(id);
-    }
+    for (const conversation of items) includes.ofConversation(conversation);
     return {
       body: {
-        data: items.map(renderConversation),
+        data: items.map((conversation) => renderConversation(conversation, call.wanted)),
         ...includes.render(),
         meta: pick(meta, ['result_count', 'next_token', 'previous_token']),
       },
@@ -109,9 +107,10 @@ export const messages = {
   },
   x_v2_dm_conversation_by_id: (call) => {
     const conversation = mine(call, call.state.get('conversations', text(call, 'id')));
-    return conversation
-      ? answer(renderConversation(conversation))
-      : nothing('dm_conversation', 'id', text(call, 'id'));
+    if (!conversation) return nothing('dm_conversation', 'id', text(call, 'id'));
+    const includes = new Includes(call.state, call.wanted);
+    includes.ofConversation(conversation);
+    return answer(renderConversation(conversation, call.wanted), includes.render());
   },
   x_v2_dm_events: (call) => eventPage(call, () => true),
   x_v2_dm_events_by_conversation: (call) =>

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { KernelPorts, Log } from '../../contract/ports.ts';
 import { type ToolContext, toolFactory } from '../../contract/tool.ts';
-import type { XApi } from './client/api.ts';
+import type { ProviderInfo, XApi } from './client/api.ts';
 import type * as config from './config.ts';
 import type { Writer } from './content/writer.ts';
 import type { Safety } from './growth/safety.ts';
@@ -57,9 +57,10 @@ export const defineXTool = toolFactory<XServices>();
 /** Every tool reaches X through here, so that no reply can forget to say which backend gave it. */
 export async function reachX(context: ToolContext<Pick<XServices, 'x'>>): Promise<XApi> {
   const x = await context.services.x();
-  const { backend } = x.provider;
-  context.note(
-    backend === 'sandbox' ? { provider_backend: backend, sandbox: true } : { provider_backend: backend },
-  );
+  context.note(sourceOf(x.provider.backend));
   return x;
 }
+
+/** What `meta` says about where a reply comes from. */
+export const sourceOf = (backend: ProviderInfo['backend']): JsonObject =>
+  backend === 'sandbox' ? { provider_backend: backend, sandbox: true } : { provider_backend: backend };

@@ -53,7 +53,10 @@ export async function listenForCallback(host: string, port: number): Promise<Cal
             return { status: 200, text: 'Signed in. You can close this page.' };
           } catch (error) {
             // Anyone can open this address; only X's own refusal with the right state ends the wait.
-            if (error instanceof ToolFault && error.code === 'x_forbidden') reject(error);
+            if (error instanceof ToolFault && error.code === 'x_forbidden') {
+              reject(error);
+              return { status: 200, text: 'Access was not granted. You can close this page.' };
+            }
             return { status: 400, text: 'This address does not belong to the sign-in that is under way.' };
           }
         };

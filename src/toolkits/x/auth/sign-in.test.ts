@@ -65,6 +65,22 @@ describe('signing in by callback', () => {
     await expect.poll(() => statuses).toEqual([400, 404, 200]);
   });
 
+  it('tells the person in the browser that access was not granted when they said no', async () => {
+    let page: Promise<string> | undefined;
+    const signIn = signInByCallback({
+      ...options(),
+      host: '127.0.0.1',
+      port: 0,
+      open: (url) => {
+        const { searchParams } = new URL(url);
+        const back = `${searchParams.get('redirect_uri')}?state=${searchParams.get('state')}&error=access_denied`;
+        page = fetch(back).then((answer) => answer.text());
+      },
+    });
+    await expect(signIn).rejects.toMatchObject({ code: 'x_forbidden' });
+    expect(await page).toContain('Access was not granted.');
+  });
+
   it('gives up when nobody comes back', async () => {
     await expect(
       signInByCallback({

@@ -13,6 +13,7 @@ import {
   ARCHETYPES,
   type Archetype,
   FORMATS,
+  type Format,
   isFormat,
   pickArchetype,
   STRUCTURES,
@@ -45,6 +46,8 @@ export interface ThreadWish {
   readonly topic: string;
   readonly count: number;
   readonly structure?: Structure;
+  /** One of the formats, for each part. */
+  readonly format?: Format;
   readonly objective?: string;
   readonly audience?: string;
 }
@@ -129,6 +132,7 @@ export class Writer {
     const prompt = lines([
       `Write a thread of exactly ${wish.count} posts about: ${wish.topic}`,
       wish.structure ? `Structure: ${STRUCTURES[wish.structure]}` : '',
+      wish.format ? `Each post: ${FORMATS[wish.format]}` : '',
       wish.objective ? `Objective: ${wish.objective}` : '',
       wish.audience ? `Audience: ${wish.audience}` : '',
       'The first post must make people want to read on; the last one must close the thought.',
@@ -151,7 +155,7 @@ export class Writer {
       }
       return { ok: true, value: texts };
     });
-    await this.#remember('thread', parts.join('\n\n'), wish.topic, wish.structure);
+    await this.#remember('thread', parts.join('\n\n'), wish.topic, wish.structure ?? wish.format);
     return Promise.all(parts.map(measured));
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import type { Outcome } from '../../../contract/outcome.ts';
 import type { Decided } from '../../../contract/ports.ts';
 
 /** What executing an approved item gave. */
@@ -33,6 +34,14 @@ export function describeExecution({ approval, outcome }: Decided): Execution {
     default:
       return { ...base, executed: false };
   }
+}
+
+/** Which backend the call inside this one asked: the reply to this one comes from there too. */
+export function sourceIn(outcome: Outcome | undefined): JsonObject {
+  const notes = outcome && 'notes' in outcome ? (outcome.notes ?? {}) : {};
+  return Object.fromEntries(
+    Object.entries(notes).filter(([name]) => name === 'provider_backend' || name === 'sandbox'),
+  );
 }
 
 /** An approved item whose execution failed is a failure of the call that approved it. */

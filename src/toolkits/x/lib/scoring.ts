@@ -48,6 +48,13 @@ export function keywordsOf(business: XSettings['business']): string[] {
   return [...new Set(all.map((word) => word.toLowerCase()))];
 }
 
+/** The keyword a text holds; of several the longest, which says most. */
+export function matchedKeyword(text: string, business: XSettings['business']): string | undefined {
+  const lower = text.toLowerCase();
+  const matched = keywordsOf(business).filter((keyword) => lower.includes(keyword));
+  return matched.sort((a, b) => b.length - a.length)[0];
+}
+
 export const topicsOf = (business: XSettings['business']): readonly string[] =>
   business.industry_topics.length > 0 ? business.industry_topics : business.product_keywords;
 

@@ -27,7 +27,12 @@ export async function suggestTopicIdeas(
   const since = new Date(now.getTime() - LOOK_BACK_MS);
   const [posts, feed] = await Promise.all([
     growth.posts.latest(['tweet', 'quote', 'thread'], POSTS_LOOKED_AT, { since, state: 'posted' }),
-    growth.discovered.list({ minScore: settings.scoring.threshold, limit: FEED_LOOKED_AT }),
+    // What a watched account wrote is kept under its name, which is no topic.
+    growth.discovered.list({
+      minScore: settings.scoring.threshold,
+      source: 'search',
+      limit: FEED_LOOKED_AT,
+    }),
   ]);
   const stats = topicsBy(posts);
   const ideas = [...stats.filter((stat) => stat.avgScore !== null).map(fromPerformance)];

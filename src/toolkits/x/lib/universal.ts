@@ -75,11 +75,14 @@ export const requestFrom = (
   args: Pick<RawRequest, 'endpoint' | 'host' | 'query' | 'headers'> & { readonly body?: JsonValue },
 ): RawRequest => ({ method, ...args });
 
-export const nextToken = (json: JsonValue | undefined): string | undefined => {
-  const meta = isObject(json) ? json.meta : undefined;
-  const token = isObject(meta) ? meta.next_token : undefined;
-  return typeof token === 'string' && token !== '' ? token : undefined;
-};
+/** Where the next page begins, in the words of the API that answered: the Ads API has its own. */
+export function nextPage(json: JsonValue | undefined): { key: string; value: string } | undefined {
+  if (!isObject(json)) return undefined;
+  const token = isObject(json.meta) ? json.meta.next_token : undefined;
+  if (typeof token === 'string' && token !== '') return { key: 'pagination_token', value: token };
+  const cursor = json.next_cursor;
+  return typeof cursor === 'string' && cursor !== '' ? { key: 'cursor', value: cursor } : undefined;
+}
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,7 +4,7 @@ import type { ApprovalsPort } from '../../../contract/ports.ts';
 import type { Principal } from '../../../contract/principal.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { requireDecider } from '../lib/approval-view.ts';
-import { describeExecution, type Execution, execution, executionFault } from '../lib/execution.ts';
+import { describeExecution, type Execution, execution, executionFault, sourceIn } from '../lib/execution.ts';
 import { APPROVE_FAULTS } from '../lib/fault-codes.ts';
 import { defineXTool } from '../services.ts';
 
@@ -29,7 +29,7 @@ export const approveAll = defineXTool({
     results: z.array(execution),
   }),
   describeApproval: () => 'Approve every queued item of toolkit x and execute them?',
-  async run(_args, { services, decider, shown, signal, progress }) {
+  async run(_args, { services, decider, shown, signal, progress, note }) {
     const by = requireDecider(decider, 'countersign approvals list');
     const { approvals } = services.kernel;
     const max = services.settings.limits.max_batch_approve;
@@ -47,8 +47,9 @@ export const approveAll = defineXTool({
     for (const { id, tool } of items) {
       if (signal.aborted) break;
       progress(`Executing item ${id} (${tool})`, results.length, items.length);
-      const { result, fault } = await approveOne(approvals, id, tool, by);
+      const { result, fault, source } = await approveOne(approvals, id, tool, by);
       results.push(result);
+      note(source);
       if (fault) faults.push(fault);
     }
     const ids = results.filter((r) => !r.error).map((r) => r.id);
@@ -63,7 +64,11 @@ export const approveAll = defineXTool({
 async function approveOne(approvals: ApprovalsPort, id: number, tool: string, by: Principal) {
   try {
     const decided = await approvals.approve(id, by);
-    return { result: describeExecution(decided), fault: executionFault(decided) };
+    return {
+      result: describeExecution(decided),
+      fault: executionFault(decided),
+      source: sourceIn(decided.outcome),
+    };
   } catch (error) {
     // One item that was decided meanwhile, or that is the agent's own, must not hold up the others.
     if (!(error instanceof ToolFault) || error.code === 'db_error') throw error;
@@ -75,6 +80,6 @@ async function approveOne(approvals: ApprovalsPort, id: number, tool: string, by
       executed: false,
       error: { code, message },
     };
-    return { result, fault: error };
+    return { result, fault: error, source: {} };
   }
 }

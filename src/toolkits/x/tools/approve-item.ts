@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { approvalId, findItem, requireDecider } from '../lib/approval-view.ts';
-import { describeExecution, execution, executionFault } from '../lib/execution.ts';
+import { describeExecution, execution, executionFault, sourceIn } from '../lib/execution.ts';
 import { APPROVE_FAULTS } from '../lib/fault-codes.ts';
 import { defineXTool } from '../services.ts';
 
@@ -18,10 +18,11 @@ export const approveItem = defineXTool({
   input: z.object({ id: approvalId }),
   output: execution,
   describeApproval: ({ id }) => `Approve queued item ${id} and execute it?`,
-  async run({ id }, { services, decider }) {
+  async run({ id }, { services, decider, note }) {
     const by = requireDecider(decider, `countersign approvals approve ${id}`);
     const item = await findItem(services.kernel.approvals, id);
     const decided = await services.kernel.approvals.approve(item.id, by);
+    note(sourceIn(decided.outcome));
     const fault = executionFault(decided);
     if (fault) throw fault;
     return describeExecution(decided);

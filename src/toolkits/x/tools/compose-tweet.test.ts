@@ -31,6 +31,14 @@ describe('compose_tweet', () => {
     expect(model.requests[0]?.prompt).toContain('tides');
   });
 
+  it('writes a thread about a topic in the format asked for', async () => {
+    model.answerOnce(Array.from({ length: 6 }, (_, index) => `Thought ${index + 1}`).join('\n---\n'));
+    const draft = await kit.data('compose_tweet', { topic: 'tides', format: 'tip', content_type: 'thread' });
+    expect(draft).toMatchObject({ content_type: 'thread', format: 'tip' });
+    expect(draft.content).toHaveLength(6);
+    expect(model.requests[0]?.prompt).toContain('One practical tip');
+  });
+
   it('takes a thread as parts between dashes or as a JSON array', async () => {
     const parts = ['First part', 'Second part'];
     for (const content of [parts.join('\n---\n'), JSON.stringify(parts)]) {

@@ -126,7 +126,8 @@ async function textsFor(args: Args, { services, signal }: ToolContext<XServices>
     const { text } = await services.writer.tweet({ topic, style: args.format }, signal);
     return [text];
   }
-  const parts = await services.writer.thread({ topic, count: DEFAULT_THREAD }, signal);
+  const wish = { topic, count: DEFAULT_THREAD, ...(args.format ? { format: args.format } : {}) };
+  const parts = await services.writer.thread(wish, signal);
   return parts.map(({ text }) => text);
 }
 

@@ -5,7 +5,7 @@ import type { Found } from '../growth/discovered.ts';
 import { X_FAULTS } from '../lib/fault-codes.ts';
 import { foundFrom, keepFound } from '../lib/found-post.ts';
 import { postId, readPosts } from '../lib/read-x.ts';
-import { type Score, scoreShape } from '../lib/scoring.ts';
+import { matchedKeyword, type Score, scoreShape } from '../lib/scoring.ts';
 import { defineXTool, type XServices } from '../services.ts';
 
 const STRONG = 15;
@@ -58,7 +58,8 @@ export const findReplyOpportunities = defineXTool({
     const found = tweets.flatMap((post) => foundFrom(post) ?? []);
     const scored: { post: Found; score: Score }[] = [];
     for (const post of found) {
-      scored.push({ post, score: await keepFound(context, post, { source: 'search', keyword: search }) });
+      const keyword = matchedKeyword(post.text, services.settings.business) ?? plainWords(search);
+      scored.push({ post, score: await keepFound(context, post, { source: 'search', keyword }) });
     }
     const worthy = scored
       .filter(({ score }) => score.total >= threshold)
@@ -85,6 +86,10 @@ export const findReplyOpportunities = defineXTool({
     };
   },
 });
+
+/** A search with operators is no word that a person would recognise as their keyword. */
+const plainWords = (query: string): string | undefined =>
+  /[:"()]|\bOR\b|(^|\s)-/.test(query) ? undefined : query;
 
 /** Own posts and reposts are nothing to answer. */
 function keywordQuery({ settings }: Pick<XServices, 'settings'>): string {

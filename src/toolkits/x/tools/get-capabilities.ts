@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { READ_PROFILES } from '../../../contract/profile.ts';
 import type { AccessInfo, ProviderInfo } from '../client/api.ts';
 import { reasonOf } from '../lib/degraded.ts';
-import { defineXTool, type XServices } from '../services.ts';
+import { defineXTool, sourceOf, type XServices } from '../services.ts';
 
 const NO_ACCESS: AccessInfo = {
   tier: 'Unknown',
@@ -53,7 +53,7 @@ export const getCapabilities = defineXTool({
   }),
   async run(_args, { services, signal, callId, note }) {
     const { provider, access, problems } = await look(services, { signal, callId });
-    note({ provider_backend: provider.backend });
+    note(sourceOf(provider.backend));
     const { mode, approvalMode } = services.stance();
     return {
       ...access,

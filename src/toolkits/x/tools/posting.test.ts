@@ -26,6 +26,43 @@ describe('posting', () => {
     expect(usage).toContainEqual(expect.objectContaining({ action: 'tweet', used: 1 }));
   });
 
+  it('says in a dry run what the real call would meet, for whom and with which media', async () => {
+    await open();
+    const judged = async (options: XKitOptions) => {
+      const other = await kit.second(options);
+      const text = { text: 'Only a try', media_ids: ['11'] };
+      const preview = await other.data('x_post_tweet_dry_run', text);
+      const { outcome } = await other.call('x_post_tweet', text);
+      await other.close();
+      return { preview, real: outcome.status };
+    };
+    const asked = await judged({ policy: { template: 'safe_default' } });
+    expect(asked).toMatchObject({
+      real: 'routed',
+      preview: {
+        tweets: [{ text: 'Only a try', media_ids: ['11'] }],
+        policy: {
+          decision: 'ask',
+          reason: "tool 'x_post_tweet' requires approval",
+          matched_rule_id: expect.stringContaining('safe_default'),
+        },
+      },
+    });
+    const denied = await judged({ policy: { blocked_tools: ['x_post_tweet'] } });
+    expect(denied).toMatchObject({
+      real: 'refused',
+      preview: { policy: { decision: 'deny', blocked: true } },
+    });
+    await kit.kernel.setPaused(true, PERSON);
+    expect(await judged({})).toMatchObject({ real: 'refused', preview: { policy: { decision: 'deny' } } });
+    await kit.kernel.setPaused(false, PERSON);
+    const thread = { tweets: ['One of two', 'Two of two'], media_ids: [[], ['12']] };
+    expect(await kit.data('x_post_thread_dry_run', thread)).toMatchObject({
+      tweets: [{ text: 'One of two' }, { text: 'Two of two', media_ids: ['12'] }],
+      policy: { decision: 'allow' },
+    });
+  });
+
   it('refuses a text that is too long as X counts it, before anything is asked or sent', async () => {
     await open({ policy: { require_approval_for: ['x_post_tweet'] } });
     const fits = '字'.repeat(140);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ToolFault } from '../../../contract/faults.ts';
 import type { Outcome } from '../../../contract/outcome.ts';
 import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { sourceIn } from '../lib/execution.ts';
 import { POST_FAULTS } from '../lib/fault-codes.ts';
 import { postText } from '../lib/posting-input.ts';
 import { postId } from '../lib/read-x.ts';
@@ -50,6 +51,7 @@ export const proposeAndQueueReplies = defineXTool({
       if (context.signal.aborted) break;
       context.progress(`Reply ${index + 1} of ${drafts.length}`, index, drafts.length);
       const outcome = await context.call('x_reply_to_tweet', { text, in_reply_to_id: tweet_id });
+      context.note(sourceIn(outcome));
       results.push({ tweet_id, ...describeOutcome(outcome) });
       if ('fault' in outcome) firstFault ??= outcome.fault;
       if (outcome.status === 'indeterminate') inDoubt = true;

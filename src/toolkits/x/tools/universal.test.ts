@@ -33,6 +33,19 @@ describe('the universal request tools', () => {
     expect(new Set(ids.flat()).size).toBe(ids.flat().length);
   });
 
+  it('follow the pages of the Ads API too, which it calls by another name', async () => {
+    const { pages } = await kit.data('x_get', {
+      endpoint: 'https://ads-api.x.com/12/accounts/18ce54d4x5t/campaigns',
+      query_params: { count: '1' },
+      auto_paginate: true,
+    });
+    const names = (pages as { data: { name: string }[] }[]).flatMap(({ data }) =>
+      data.map(({ name }) => name),
+    );
+    expect(names.length).toBeGreaterThan(1);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
   it('keep the pages read before one that failed, and say what is missing', async () => {
     await kit.fault({ kind: 'forbidden', endpoint: 'user_tweets', skip: 1 });
     const query = [{ key: 'max_results', value: '5' }];

@@ -42,6 +42,11 @@ describe('the utility tools', () => {
       can_reply: false,
       provider: { backend: 'scraper', mutations_available: false, risk_level: 'elevated' },
     });
+    // There is no account to ask for, which is no illness.
+    expect(await kit.data('health_check', {})).toMatchObject({
+      status: 'ok',
+      x: { status: 'not_checked', backend: 'scraper' },
+    });
     const { outcome } = await kit.call('x_post_tweet', { text: 'Not through the scraper' });
     expect(codeOf(outcome)).toBe('scraper_mutation_blocked');
   });

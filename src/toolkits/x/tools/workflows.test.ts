@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PERSON } from '../../../../test/support/kernel.ts';
 import { codeOf, openXKit, type XKit, type XKitOptions } from '../../../../test/support/x-kit.ts';
 import { startModel, type TestModel } from '../../../../test/support/x-model.ts';
+import type { Score } from '../lib/scoring.ts';
 
 const BUSINESS = {
   product_name: 'Tidepool',
@@ -119,6 +120,52 @@ describe('the workflows', () => {
       drafts: [{ tweet_id: id, confidence: 'high' }],
       failed: [{ tweet_id: '1', code: 'not_found' }],
     });
+  });
+
+  it('name the keyword a post was found by, not the search, and suggest only such words as topics', async () => {
+    await open({ config: { scoring: { threshold: 1 } } });
+    const kelp = await someonePosts('benno_ships', 'Who eats kelp and sea weed?');
+    const other = await someonePosts('kofi_codes', 'Rope work at dawn');
+    const third = await someonePosts('lena_learns', 'Rope, again');
+    await kit.data('find_reply_opportunities', {});
+    for (const query of ['"rope work" -is:retweet', 'rope again'])
+      await kit.data('find_reply_opportunities', { query });
+    const { tweets } = await kit.data('get_discovery_feed', { min_score: 0 });
+    const words = (tweets as { tweet_id: string; matched_keyword: string | null }[]).map(
+      ({ tweet_id, matched_keyword }) => [tweet_id, matched_keyword] as const,
+    );
+    expect(new Map(words)).toEqual(
+      new Map([
+        [kelp, 'sea weed'],
+        [other, null],
+        [third, 'rope again'],
+      ]),
+    );
+    await kit.services.growth.discovered.save(
+      {
+        tweetId: '77',
+        authorId: '2001000002',
+        authorUsername: 'benno_ships',
+        authorFollowers: 1,
+        text: 'Watched',
+        createdAt: '2026-02-25T11:00:00Z',
+        likes: 0,
+        retweets: 0,
+        replies: 0,
+        hasMedia: false,
+        isQuote: false,
+      },
+      (await kit.services.growth.discovered
+        .get(kelp)
+        .then((row) => JSON.parse(row?.signals ?? '{}'))) as Score,
+      { source: 'target', keyword: 'benno_ships', at: kit.clock.now() },
+    );
+    const { topics } = await kit.data('suggest_topics', {});
+    expect((topics as { topic: string }[]).map(({ topic }) => topic).sort()).toEqual([
+      'boats',
+      'rope again',
+      'sea weed',
+    ]);
   });
 
   it('say what is missing when no query can be made', async () => {

@@ -9,7 +9,7 @@ import {
   guardRequest,
   headers,
   host,
-  nextToken,
+  nextPage,
   query,
   rawShape,
   requestFrom,
@@ -23,7 +23,7 @@ const input = z.object({
   host,
   query,
   headers,
-  auto_paginate: z.boolean().default(false).describe('Follow meta.next_token.'),
+  auto_paginate: z.boolean().default(false).describe('Follow meta.next_token (ads: next_cursor).'),
   max_pages: z.number().int().min(1).max(10).default(10),
 });
 
@@ -66,14 +66,14 @@ async function furtherPages(
   maxPages: number,
 ) {
   const pages: unknown[] = [first ?? null];
-  let token = nextToken(first);
-  while (token !== undefined && pages.length < maxPages) {
-    const rest = (request.query ?? []).filter(({ key }) => key !== 'pagination_token');
+  let next = nextPage(first);
+  while (next !== undefined && pages.length < maxPages) {
+    const { key } = next;
+    const rest = (request.query ?? []).filter((pair) => pair.key !== key);
     try {
-      const query = [...rest, { key: 'pagination_token', value: token }];
-      const { json } = await sendRaw(context, { ...request, query });
+      const { json } = await sendRaw(context, { ...request, query: [...rest, next] });
       pages.push(json ?? null);
-      token = nextToken(json);
+      next = nextPage(json);
     } catch (error) {
       if (!(error instanceof ToolFault)) throw error;
       return { pages, incomplete: { code: error.code, message: error.message } };

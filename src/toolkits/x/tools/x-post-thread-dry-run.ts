@@ -20,5 +20,10 @@ export const xPostThreadDryRun = defineXTool({
     checkThreadMedia(tweets, media_ids);
     await safety.check({ kind: 'thread', texts: tweets });
   },
-  run: ({ tweets }, { services }) => previewPost(services, 'x_post_thread', tweets),
+  run: ({ tweets, media_ids }, context) =>
+    previewPost(
+      context,
+      { tool: 'x_post_thread', args: { tweets, ...(media_ids ? { media_ids } : {}) } },
+      tweets.map((text, index) => ({ text, mediaIds: media_ids?.[index] })),
+    ),
 });

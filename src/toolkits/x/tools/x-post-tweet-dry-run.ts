@@ -17,5 +17,8 @@ export const xPostTweetDryRun = defineXTool({
   input: z.object({ text: postText, media_ids: mediaIds.optional() }),
   output: previewShape,
   check: ({ text }, { safety }) => safety.check({ kind: 'tweet', texts: [text] }),
-  run: ({ text }, { services }) => previewPost(services, 'x_post_tweet', [text]),
+  run: ({ text, media_ids }, context) =>
+    previewPost(context, { tool: 'x_post_tweet', args: { text, ...(media_ids ? { media_ids } : {}) } }, [
+      { text, mediaIds: media_ids },
+    ]),
 });
