@@ -53,12 +53,15 @@ const inventory = await createInventory(sources, () =>
   Promise.reject(new Error('Generating connects nothing.')),
 );
 for (const profile of PROFILES) {
-  const { listed } = await createExposure(inventory, { toolkits: ['x'], profile, discovery: false });
-  write(`docs/generated/mcp-manifest-${profile}.json`, json(manifestOf(listed, profile, VERSION)));
-  const every = await createExposure(inventory, {
+  const { listed } = createExposure(inventory, { toolkits: ['x'], profile, discovery: false });
+  write(`docs/generated/mcp-manifest-${profile}.json`, json(manifestOf(await listed(), profile, VERSION)));
+  const every = createExposure(inventory, {
     toolkits: toolkits.map(({ id }) => id),
     profile,
     discovery: false,
   });
-  write(`docs/generated/mcp-manifest-all-${profile}.json`, json(manifestOf(every.listed, profile, VERSION)));
+  write(
+    `docs/generated/mcp-manifest-all-${profile}.json`,
+    json(manifestOf(await every.listed(), profile, VERSION)),
+  );
 }

@@ -73,6 +73,7 @@ export function toolkitIndex(toolkits: readonly Toolkit[]): string {
     '    readonly effect: Effect;',
     '    readonly profiles: readonly Profile[];',
     '    readonly policyName?: string;',
+    '    readonly mayTakeLong?: boolean;',
     '  }[];',
     '}',
     '',

@@ -107,10 +107,9 @@ const callTool = defineTool({
 });
 
 /** Three tools in place of all of them, so that a client pays for what it uses. */
-export function createDiscovery(reachable: readonly OwnedTool[]): readonly OwnedTool[] {
+export function createDiscovery(reachable: () => Promise<readonly OwnedTool[]>): readonly OwnedTool[] {
   const toolkit = { id: 'discovery', dialect: 'plain' as const };
-  const services = async () => reachable;
-  return [searchTools, describeTool, callTool].map((tool) => ({ tool, toolkit, services }));
+  return [searchTools, describeTool, callTool].map((tool) => ({ tool, toolkit, services: reachable }));
 }
 
 function rank(tools: readonly OwnedTool[], query: string): OwnedTool[] {

@@ -11,6 +11,7 @@ export interface CatalogueEntry {
   readonly effect: Effect;
   readonly profiles: readonly Profile[];
   readonly policyName?: string;
+  readonly mayTakeLong?: boolean;
 }
 
 export interface ToolkitSource {
@@ -59,17 +60,18 @@ export async function createInventory(
 ): Promise<Inventory> {
   const loaded = new Map<string, Promise<LoadedToolkit>>();
   const ready: LoadedToolkit[] = [];
+  const byName = new Map<string, OwnedTool>();
   const connected: { toolkit: Toolkit; services: Promise<unknown> }[] = [];
 
   const load = (id: string): Promise<LoadedToolkit> => {
     const known = loaded.get(id);
     if (known) return known;
     const source = sources.find((one) => one.id === id);
-    if (!source)
-      throw new Error(`There is no toolkit "${id}". Known: ${sources.map((one) => one.id).join(', ')}.`);
+    if (!source) throw noSuchToolkit(id, sources);
     const loading = source.load().then((toolkit) => {
       const bound = bind(toolkit, hostFor, connected, withheld);
       ready.push(bound);
+      for (const owned of bound.tools) byName.set(owned.tool.name, owned);
       return bound;
     });
     loaded.set(id, loading);
@@ -90,8 +92,8 @@ export async function createInventory(
     loaded: () => ready,
     async resolve(name) {
       const id = owner.get(name);
-      if (id === undefined) return undefined;
-      return (await load(id)).tools.find(({ tool }) => tool.name === name);
+      if (id !== undefined && !byName.has(name)) await load(id);
+      return byName.get(name);
     },
     async close() {
       for (const { toolkit, services } of connected) await toolkit.close?.(await services);
@@ -99,14 +101,18 @@ export async function createInventory(
   };
 }
 
+export const noSuchToolkit = (id: string, sources: readonly ToolkitSource[]): Error =>
+  new Error(`There is no toolkit "${id}". Known: ${sources.map((one) => one.id).join(', ')}.`);
+
 export const catalogueOf = (toolkit: Toolkit): CatalogueEntry[] =>
-  toolkit.tools.map(({ name, category, effect, profiles, policyName }) => ({
+  toolkit.tools.map(({ name, category, effect, profiles, policyName, mayTakeLong }) => ({
     name,
     toolkit: toolkit.id,
     category,
     effect,
     profiles,
     ...(policyName ? { policyName } : {}),
+    ...(mayTakeLong ? { mayTakeLong } : {}),
   }));
 
 function bind(

@@ -21,6 +21,7 @@ export interface ToolkitEntry {
     readonly effect: Effect;
     readonly profiles: readonly Profile[];
     readonly policyName?: string;
+    readonly mayTakeLong?: boolean;
   }[];
 }
 
@@ -32,7 +33,7 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
     sections: assistant,
     load: async () => (await import('./assistant/toolkit.ts')).toolkit as unknown as Toolkit,
     catalogue: [
-      {"name":"order_clawdbot","toolkit":"assistant","category":"assistant","effect":"change","profiles":["write","admin"]},
+      {"name":"order_clawdbot","toolkit":"assistant","category":"assistant","effect":"change","profiles":["write","admin"],"mayTakeLong":true},
     ],
   },
   {
@@ -48,8 +49,8 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
       {"name":"github_pr_comment_create","toolkit":"dev","category":"pulls","effect":"change","profiles":["write","admin"],"policyName":"github.pr.comment.create"},
       {"name":"github_pr_get","toolkit":"dev","category":"pulls","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"github.pr.get"},
       {"name":"github_pr_files_list","toolkit":"dev","category":"pulls","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"github.pr.files.list"},
-      {"name":"qa_test","toolkit":"dev","category":"qa","effect":"change","profiles":["write","admin"],"policyName":"qa.test"},
-      {"name":"qa_lint","toolkit":"dev","category":"qa","effect":"change","profiles":["write","admin"],"policyName":"qa.lint"},
+      {"name":"qa_test","toolkit":"dev","category":"qa","effect":"change","profiles":["write","admin"],"policyName":"qa.test","mayTakeLong":true},
+      {"name":"qa_lint","toolkit":"dev","category":"qa","effect":"change","profiles":["write","admin"],"policyName":"qa.lint","mayTakeLong":true},
       {"name":"code_patch_generate","toolkit":"dev","category":"code","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"code.patch.generate"},
       {"name":"code_branch_pr_create","toolkit":"dev","category":"code","effect":"change","profiles":["write","admin"],"policyName":"code.branch_pr.create"},
       {"name":"dev_pr_merge","toolkit":"dev","category":"pulls","effect":"change","profiles":[],"policyName":"dev.pr.merge"},

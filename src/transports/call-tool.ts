@@ -49,7 +49,7 @@ export async function callTool(
 ): Promise<CallToolResult | ReturnType<typeof inputRequired>> {
   const { _meta: meta, signal } = context.mcpReq;
   const principal = await identify(served, peer, meta?.[TOKEN_KEY]);
-  const { owned, args } = pick(served, params.name, params.arguments ?? {});
+  const { owned, args } = await pick(served, params.name, params.arguments ?? {});
   const consent = await consentOf(served, caller, context, principal, () => callStamp(owned.tool.name, args));
   const key = meta?.[IDEMPOTENCY_KEY];
   const request: CallRequest = {
@@ -119,14 +119,18 @@ export async function identify(served: Served, peer: Peer, shown: unknown): Prom
 }
 
 /** Discovery's call_tool is replaced by the tool it names, so that the inner tool's effect is what is judged. */
-export function pick(served: Served, name: string, args: unknown): { owned: OwnedTool; args: unknown } {
+export async function pick(
+  served: Served,
+  name: string,
+  args: unknown,
+): Promise<{ owned: OwnedTool; args: unknown }> {
   const { exposure } = served;
   if (name === CALL_TOOL && exposure.options.discovery && isRecord(args)) {
-    const inner = exposure.reachable.find(({ tool }) => tool.name === args.name);
+    const inner = typeof args.name === 'string' ? await exposure.reach(args.name) : undefined;
     const known = Object.keys(args).every((key) => key === 'name' || key === 'arguments');
     if (inner && known) return { owned: inner, args: args.arguments ?? {} };
   }
-  const owned = exposure.find(name);
+  const owned = await exposure.find(name);
   if (!owned) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 80)}`);
   return { owned, args };
 }

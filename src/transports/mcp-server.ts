@@ -21,18 +21,23 @@ import { addTaskMethods, TaskServer, takesTasks } from './tasks.ts';
 /** How long a person may take to answer a client's dialog. */
 const QUESTION_SECONDS = 600;
 
-const listings = new WeakMap<Exposure, McpListing[]>();
+const listings = new WeakMap<Exposure, Promise<McpListing[]>>();
 
 /** The listing of an exposure never changes, so it is made once. */
-export function listingOf(exposure: Exposure): McpListing[] {
+export function listingOf(exposure: Exposure): Promise<McpListing[]> {
   const known = listings.get(exposure);
   if (known) return known;
-  const built = builtListings();
-  const made = exposure.listed.map(
-    ({ tool, toolkit }) => built.get(tool.name) ?? toMcpListing(tool, toolkit.dialect),
-  );
+  const made = makeListing(exposure);
   listings.set(exposure, made);
   return made;
+}
+
+async function makeListing(exposure: Exposure): Promise<McpListing[]> {
+  const built = builtListings();
+  const known = exposure.names.map((name) => built.get(name)).filter((listing) => listing !== undefined);
+  if (known.length === exposure.names.length) return known;
+  const tools = await exposure.listed();
+  return tools.map(({ tool, toolkit }) => built.get(tool.name) ?? toMcpListing(tool, toolkit.dialect));
 }
 
 const codecs = new WeakMap<Served, RequestStateCodec<QuestionState>>();
@@ -52,7 +57,7 @@ function codecOf(served: Served): RequestStateCodec<QuestionState> {
 /** One protocol server for one connection or request; both protocol generations are the SDK's business. */
 export function createMcpServer(served: Served, peer: Peer, around: Around = (call) => call()): Server {
   const codec = codecOf(served);
-  const long = served.exposure.reachable.some(({ tool }) => tool.mayTakeLong);
+  const long = served.exposure.mayTakeLong;
   const server = new (long ? TaskServer : Server)(
     { name: served.name, version: served.version, title: 'Countersign' },
     {
@@ -64,7 +69,10 @@ export function createMcpServer(served: Served, peer: Peer, around: Around = (ca
   const admit: Admit = (context) => identify(served, peer, context.mcpReq._meta?.[TOKEN_KEY]);
   server.setRequestHandler('tools/list', async (_request, context) => {
     await admit(context);
-    return { tools: listingOf(served.exposure) as never };
+    const tools = await listingOf(served.exposure);
+    // Who lists is about to call: the toolkits are loaded while the client reads. One that cannot be says so when called.
+    setImmediate(() => void served.exposure.listed().catch(() => {}));
+    return { tools: tools as never };
   });
   server.setRequestHandler('tools/call', ({ params }, context) =>
     around(() => callTool(served, peer, callerOf(served, server, context), params, context, codec), context),

@@ -15,14 +15,14 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
       version: served.version,
       mcp_endpoint: 'POST /mcp',
       tools_endpoint: 'GET /tools',
-      tools: served.exposure.listed.length,
+      tools: served.exposure.names.length,
     });
   });
 
   app.get('/tools', async (context) => {
     const who = await door.identify(context.req.raw);
     if (who instanceof Response) return who;
-    return context.json({ tools: listingOf(served.exposure) });
+    return context.json({ tools: await listingOf(served.exposure) });
   });
 
   app.post('/tools/:name', async (context) => {
@@ -32,9 +32,9 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
     if (typeof body === 'string')
       return context.json({ success: false, error: body, error_code: 'INVALID_INPUT' }, 400);
     const { name } = context.req.param();
-    let picked: ReturnType<typeof pick>;
+    let picked: Awaited<ReturnType<typeof pick>>;
     try {
-      picked = pick(served, name, body.arguments ?? {});
+      picked = await pick(served, name, body.arguments ?? {});
     } catch {
       return context.json(
         {
@@ -65,7 +65,7 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
     if (who instanceof Response) return who;
     const { path } = context.req;
     const name = path.slice('/tools/'.length);
-    if (path !== '/tools' && !served.exposure.find(name))
+    if (path !== '/tools' && !served.exposure.names.includes(name))
       return context.json(
         {
           success: false,

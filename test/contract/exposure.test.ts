@@ -6,7 +6,7 @@ import { toolkitEntries } from '../../src/toolkits/index.generated.ts';
 
 const inventory = await createInventory(toolkitEntries, () => Promise.reject(new Error('not connected')));
 const listed = async (toolkits: string[], profile: (typeof PROFILES)[number], discovery = false) =>
-  (await createExposure(inventory, { toolkits, profile, discovery })).listed.map(({ tool }) => tool.name);
+  (await createExposure(inventory, { toolkits, profile, discovery }).listed()).map(({ tool }) => tool.name);
 
 describe('what a session is shown', () => {
   it.each([
@@ -38,5 +38,33 @@ describe('what a session is shown', () => {
     expect(await listed(['x', 'dev', 'research', 'assistant'], 'write')).toEqual(
       await listed(['x', 'dev', 'research', 'assistant'], 'write'),
     );
+  });
+
+  it('is known before any toolkit is loaded, and loads only the one whose tool is asked for', async () => {
+    const loaded: string[] = [];
+    const watched = toolkitEntries.map((entry) => ({
+      ...entry,
+      load: () => {
+        loaded.push(entry.id);
+        return entry.load();
+      },
+    }));
+    const all = ['x', 'dev', 'research', 'assistant'];
+    const fresh = await createInventory(watched, () => Promise.reject(new Error('not connected')));
+    const exposure = createExposure(fresh, { toolkits: all, profile: 'write', discovery: false });
+    expect(exposure.names).toEqual(await listed(all, 'write'));
+    expect(loaded).toEqual([]);
+    expect((await exposure.find('x_post_tweet'))?.tool.name).toBe('x_post_tweet');
+    expect(loaded).toEqual(['x']);
+  });
+
+  it('never holds a tool of another profile or toolkit, by whatever way it is asked for', async () => {
+    const exposure = createExposure(inventory, { toolkits: ['x'], profile: 'readonly', discovery: true });
+    for (const name of ['x_post_tweet', 'code_branch_pr_create', 'approval_request', 'no_such_tool']) {
+      expect(await exposure.find(name)).toBeUndefined();
+      expect(await exposure.reach(name)).toBeUndefined();
+    }
+    const [any] = createExposure(inventory, { toolkits: ['x'], profile: 'readonly', discovery: false }).names;
+    expect((await exposure.reach(any ?? ''))?.tool.name).toBe(any);
   });
 });

@@ -173,8 +173,8 @@ export function permit(
     });
     const { approval } = await kernel.approvals.approve(id, person);
     const { profile, toolkits } = app.config;
-    const { find } = await createExposure(app.inventory, { profile, toolkits, discovery: false });
-    if (!find(approval.tool))
+    const { names } = createExposure(app.inventory, { profile, toolkits, discovery: false });
+    if (!names.includes(approval.tool))
       complain(
         `Warning: agents cannot call ${approval.tool}: it is not offered with profile ${profile} and toolkits ${toolkits.join(', ')}.`,
       );

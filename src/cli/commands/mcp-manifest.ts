@@ -28,12 +28,12 @@ export async function mcpManifest(global: GlobalOptions, options: ManifestOption
     () => Promise.reject(new Error('A manifest connects nothing.')),
     config.withheld,
   );
-  const { listed } = await createExposure(inventory, {
+  const { listed } = createExposure(inventory, {
     toolkits: config.toolkits,
     profile: config.profile,
     discovery: false,
   });
-  const manifest = manifestOf(listed, config.profile, VERSION);
+  const manifest = manifestOf(await listed(), config.profile, VERSION);
   if (options.format === 'json' || global.json) return printJson(manifest);
   const rows = manifest.tools.map(({ name, toolkit, category, effect }) => [name, toolkit, category, effect]);
   print(table(['TOOL', 'TOOLKIT', 'CATEGORY', 'EFFECT'], rows));
