@@ -9,7 +9,15 @@ import {
 import { type CodeProfile, type CodeWithExamples, type Example, profileCodes } from './evidence.ts';
 import { embedIfPossible, type PatientOptions, type Provenance } from './provenance.ts';
 import { explain } from './rationale.ts';
-import { type CodeVectors, gather, logOdds, type ReadSegment, readSegment } from './score.ts';
+import {
+  type CodeVectors,
+  type Field,
+  fieldOf,
+  gather,
+  logOdds,
+  type ReadSegment,
+  readSegment,
+} from './score.ts';
 import type { Vectors } from './vectors.ts';
 
 /** Examples that are embedded, over all codes: the first reading of a project must not take minutes. */
@@ -81,8 +89,9 @@ export class CodeReader {
   /** Every code with its confidence, best first. Codings of the judged place itself do not count as evidence. */
   judge(text: string, vector: Float32Array | undefined, without: (example: Example) => boolean): Judgement[] {
     const segment = readSegment(text, vector);
+    const field = fieldOf(segment, this.#vectors);
     return this.#profiles
-      .map((profile, at) => this.#judge(segment, profile, this.#vectors[at] ?? NO_VECTORS, without))
+      .map((profile, at) => this.#judge(segment, profile, this.#vectors[at] ?? NO_VECTORS, field, without))
       .sort((a, b) => b.confidence - a.confidence || a.codeId - b.codeId);
   }
 
@@ -90,9 +99,10 @@ export class CodeReader {
     segment: ReadSegment,
     profile: CodeProfile,
     vectors: CodeVectors,
+    field: Field | undefined,
     without: (example: Example) => boolean,
   ): Judgement {
-    const evidence = gather(segment, profile, vectors, without);
+    const evidence = gather(segment, profile, vectors, field, without);
     return {
       codeId: profile.code.id,
       codeName: profile.code.name,
@@ -134,13 +144,14 @@ async function calibrate(
         if (at % 2 !== half || (at >> 1) % step !== 0) continue;
         await breathe(undefined, signal ? { signal } : undefined);
         const segment = readSegment(example.text, vectors[own]?.examples[at]);
+        const field = fieldOf(segment, vectors);
         const same = (item: Example) =>
           item.sourceId === example.sourceId && item.start < example.end && item.end > example.start;
         for (const [other, profile] of profiles.entries()) {
           // The same place coded with both codes is no disagreement.
           if (other !== own && profile.code.examples.some(same)) continue;
           const testified = { ...profile, typical: halves[other]?.typical ?? profile.typical };
-          const evidence = gather(segment, testified, vectors[other] ?? NO_VECTORS, same);
+          const evidence = gather(segment, testified, vectors[other] ?? NO_VECTORS, field, same);
           samples.push({ logOdds: logOdds(evidence), agreed: other === own, weight: 1 });
         }
       }

@@ -1,7 +1,7 @@
 import type { SourceText } from '../project/types.ts';
 import type { Span } from '../statistics/spans.ts';
-import { sentenceSegments } from './segments.ts';
-import { isStopWord } from './stop-words.ts';
+import { answersOnly, sentenceSegments } from './segments.ts';
+import { isMeasure, isStopWord } from './stop-words.ts';
 import { normalize, stemsOf, type Word, wordsOf } from './words.ts';
 
 /** A word or phrase that keeps coming up in text no code covers. */
@@ -42,7 +42,7 @@ export function contentPatterns(
 ): ContentPattern[] {
   const found = new Map<string, Found>();
   for (const range of uncoded) {
-    for (const segment of sentenceSegments(text, range)) {
+    for (const segment of answersOnly(text, sentenceSegments(text, range))) {
       for (const words of phrases(segment.text)) {
         const stems = words.map((word) => word.stem);
         const entry: Found = found.get(stems.join(' ')) ?? { forms: new Map(), stems, places: [] };
@@ -80,7 +80,11 @@ function* phrases(text: string): Generator<Word[]> {
       continue;
     }
     run = [...run, word].slice(-LONGEST_PHRASE);
-    for (let from = 0; from < run.length; from += 1) yield run.slice(from);
+    for (let from = 0; from < run.length; from += 1) {
+      const phrase = run.slice(from);
+      // "Two years" comes up in every interview and is no theme of any.
+      if (!phrase.every(({ text: part }) => isMeasure(normalize(part)))) yield phrase;
+    }
   }
 }
 

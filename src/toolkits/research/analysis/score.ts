@@ -11,6 +11,8 @@ export interface Evidence {
   readonly typical: { readonly weight: number; readonly words: readonly string[] };
   /** Cosine of segment and code, undefined without a sentence model. */
   readonly meaning: number | undefined;
+  /** By how many standard deviations the meaning is nearer to this code than to the codes on average; undefined for few codes. */
+  readonly contrast: number | undefined;
   readonly nearest: readonly { readonly example: Example; readonly similarity: number }[];
 }
 
@@ -25,6 +27,23 @@ export interface CodeVectors {
   readonly examples: readonly (Float32Array | undefined)[];
 }
 
+/** How near a segment is to codes in general: only against that does it show which one it stands out for. */
+export interface Field {
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+const FEWEST_CODES = 5;
+
+export function fieldOf(segment: ReadSegment, vectors: readonly CodeVectors[]): Field | undefined {
+  const { vector } = segment;
+  if (!vector || vectors.length < FEWEST_CODES) return undefined;
+  const all = vectors.map(({ code }) => (code ? cosine(vector, code) : 0));
+  const mean = all.reduce((sum, value) => sum + value, 0) / all.length;
+  const deviation = Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / all.length);
+  return deviation > 0 ? { mean, deviation } : undefined;
+}
+
 export const readSegment = (text: string, vector: Float32Array | undefined): ReadSegment => ({
   words: wordsOf(text).filter((word) => !isStopWord(normalize(word.text))),
   vector,
@@ -35,13 +54,16 @@ export function gather(
   segment: ReadSegment,
   profile: CodeProfile,
   vectors: CodeVectors,
+  field: Field | undefined,
   without: (example: Example) => boolean = () => false,
 ): Evidence {
+  const meaning = segment.vector && vectors.code ? cosine(segment.vector, vectors.code) : undefined;
   return {
     name: nameEvidence(segment, profile),
     memo: weigh(segment, profile.memo),
     typical: weigh(segment, profile.typical),
-    meaning: segment.vector && vectors.code ? cosine(segment.vector, vectors.code) : undefined,
+    meaning,
+    contrast: meaning !== undefined && field ? (meaning - field.mean) / field.deviation : undefined,
     nearest: nearestExamples(segment, profile, vectors, without),
   };
 }
@@ -110,7 +132,13 @@ export function logOdds(evidence: Evidence): number {
   const examples = first
     ? 0.65 * first.similarity + 0.35 * (second?.similarity ?? first.similarity * 0.9)
     : 0;
-  return BASE + spoken + 7 * above(evidence.meaning, 0.22, 0.65) + 9 * above(examples, 0.38, 0.85);
+  return (
+    BASE +
+    spoken +
+    7 * above(evidence.meaning, 0.22, 0.65) +
+    1.2 * above(evidence.contrast ?? 0, 1, 2.5) +
+    9 * above(examples, 0.38, 0.85)
+  );
 }
 
 /** Most codes do not fit most segments. */

@@ -1,6 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { indexText } from '../lib/source-text.ts';
 import type { SourceText } from '../project/types.ts';
+import { questioners } from './questioners.ts';
 import { speakerTurns, type Turn } from './speakers.ts';
 
 /** Longer stretches without a full stop (raw speech recognition) are cut at a clause or a space. */
@@ -123,6 +124,12 @@ function turnsOf(text: SourceText): readonly Turn[] {
   const turns = known.get(text) ?? speakerTurns(text);
   known.set(text, turns);
   return turns;
+}
+
+/** Who answers, that is everybody but those who only ask; what interviewers say is not what a study is about. */
+export function answersOnly(text: SourceText, segments: readonly Segment[]): Segment[] {
+  const asking = questioners(text, turnsOf(text));
+  return segments.filter(({ speaker }) => speaker === undefined || !asking.has(speaker));
 }
 
 function* lines(value: string, part: Part): Generator<Part> {

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../../lib/make-folder.ts';
 import { publicMemo } from '../lib/memo.ts';
 import { noCode, noSource, noText } from '../project/checks.ts';
 import type { ProjectReader, SourceText } from '../project/types.ts';
@@ -60,7 +60,7 @@ export class ProjectAnalysis {
   readonly #semantic: SemanticIndex | undefined;
 
   constructor({ project, folder, embedder }: AnalysisOptions) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     this.#project = project;
     this.#index = new FileTextIndex(join(folder, 'text.sqlite'), project);
     if (!embedder) return;

@@ -81,6 +81,12 @@ describe('finding similar content', () => {
     expect(matches[0]).toMatchObject({ sourceId: 3, matched: ['football'] });
   });
 
+  it('does not take one shared word for most of a longer question', async () => {
+    const { matches } = await findSimilarContent(project, index, 'had not enough dinner');
+    expect(matches[0]).toMatchObject({ sourceId: 1, kind: 'words', matched: ['dinner'] });
+    expect(matches[0]?.similarity).toBeLessThan(70);
+  });
+
   it('finds nothing for words that are nowhere, and nothing for no words', async () => {
     expect((await findSimilarContent(project, index, 'submarine')).matches).toEqual([]);
     expect((await findSimilarContent(project, index, ' ... ')).matches).toEqual([]);

@@ -96,6 +96,8 @@ export async function findSimilarContent(
 
 interface Query {
   readonly phrase: readonly string[];
+  /** Words of the query that say little alone ("not", "enough"); a sentence without them answers less of it. */
+  readonly small: readonly string[];
   /** Weight of each stem: rare words say more. Misspelt ones map to what the texts hold. */
   readonly weights: ReadonlyMap<string, number>;
   readonly context: ReadonlySet<string>;
@@ -125,6 +127,7 @@ async function lexicalQuery(
   const scattered = await index.search([...weights.keys()], search);
   return {
     phrase: isPhrase ? phrase : [],
+    small: isPhrase ? phrase.filter((stem) => !stems.includes(stem)) : [],
     weights,
     context: new Set(contentStems(options.context ?? '')),
     hits: [...whole, ...scattered],
@@ -143,6 +146,9 @@ const pick = ({ sourceIds, signal }: SimilarOptions) => ({
   ...(sourceIds ? { sourceIds } : {}),
   ...(signal ? { signal } : {}),
 });
+
+/** What a small word counts beside one that says something. */
+const SMALL = 0.25;
 
 /** How well a sentence answers the words of the query, or undefined when it holds none of them. */
 function judge(
@@ -166,7 +172,9 @@ function judge(
   const helpful = words.filter((word) => query.context.has(word.stem)).length;
   const first = matched[0]?.start ?? 0;
   const spread = ((matched.at(-1)?.end ?? 0) - first) / Math.max(1, text.length);
-  const score = 88 * (covered / all) + 4 * (1 - spread) + Math.min(3, helpful);
+  const there = query.small.filter((stem) => words.some((word) => word.stem === stem)).length;
+  const answered = (query.weights.size + SMALL * there) / (query.weights.size + SMALL * query.small.length);
+  const score = 88 * (covered / all) * answered + 4 * (1 - spread) + Math.min(3, helpful);
   return { similarity: Math.min(95, Math.round(score)), kind: 'words', matched: names };
 }
 

@@ -69,7 +69,7 @@ const FORMS: readonly { readonly pattern: RegExp; readonly certain: boolean }[] 
 const ROLE =
   /^(interviewer|interviewee|moderator|facilitator|researcher|participant|respondent|speaker|informant|int|res|part|mod|i|r|p|q|a|m|f|s)[ .#_-]?\d{0,3}$/i;
 const NOT_A_SPEAKER =
-  /^(note|notes|nb|n\.b|example|e\.g|i\.e|date|time|place|location|duration|title|subject|topic|re|ps|warning|summary|source|question|answer|http|https|ftp|mailto|file|chapter|section|figure|table|step|total|tel|email|inaudible|laughs|laughter|pause|silence|music|crosstalk)$/i;
+  /^(note|notes|nb|n\.b|example|e\.g|i\.e|date|time|place|location|duration|title|subject|topic|re|ps|warning|summary|source|question|answer|http|https|ftp|mailto|file|chapter|section|figure|table|step|total|tel|email|interview|transcript|recording|session|appendix|document|project|version|page|inaudible|laughs|laughter|pause|silence|music|crosstalk)(?: ?#?\d{1,4})?$/i;
 
 function findLabels(value: string): Label[] {
   const found: Label[] = [];

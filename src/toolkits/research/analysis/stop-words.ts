@@ -16,3 +16,13 @@ const STOP = new Set(WORDS.split(/\s+/));
 
 /** True for words that hold an English sentence together and say nothing of its subject. */
 export const isStopWord = (word: string): boolean => STOP.has(word);
+
+const MEASURES = new Set(
+  `ago century day days decade dozen eight eighteen eighty eleven evening fifteen fifth fifty first five forty four fourteen fourth
+half hour hours hundred last later minute minutes moment month months morning next nine nineteen ninety once quarter second seconds
+seven seventeen seventy six sixteen sixty ten third thirteen thirty thousand three time times today tomorrow tonight twelve twenty
+twice two week weekend weeks year years yesterday`.split(/\s+/),
+);
+
+/** True for English words that only count or tell the time. */
+export const isMeasure = (word: string): boolean => MEASURES.has(word);

@@ -4,7 +4,7 @@ import type { Span } from '../statistics/spans.ts';
 import type { CodeReader, Judgement } from './code-reader.ts';
 import type { Example } from './evidence.ts';
 import { embedIfPossible, type PatientOptions, type Provenance } from './provenance.ts';
-import { type Segment, segmentsAtEase, sentenceSegments } from './segments.ts';
+import { answersOnly, type Segment, segmentsAtEase, sentenceSegments } from './segments.ts';
 import type { Vectors } from './vectors.ts';
 
 export interface CodeSuggestion extends Judgement, Span {
@@ -71,7 +71,7 @@ export async function autoSuggestCodes(
   options: SuggestOptions = {},
 ): Promise<Suggestions> {
   const cut = await segmentsAtEase(text, uncoded, options.signal);
-  const segments = cut.filter((segment) => segment.end - segment.start >= SMALLEST);
+  const segments = answersOnly(text, cut).filter((segment) => segment.end - segment.start >= SMALLEST);
   const { judged, provenance } = await judgeAll(reader, sourceId, segments, options);
   const found: (CodeSuggestion & {
     readonly at: number;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolFault } from '../../../contract/faults.ts';
+import { makeFolder } from '../../../lib/make-folder.ts';
 
 const FILE = 'project_in_use.lock';
 const STALE_MS = 30_000;
@@ -54,7 +55,7 @@ export function lockHolder(project: string): LockState | undefined {
 }
 
 function hold(path: string, note: string, user: string, first: string, stateDir: string): ProjectLock {
-  mkdirSync(stateDir, { recursive: true });
+  makeFolder(stateDir);
   let text = first;
   const remember = () => writeFileSync(note, JSON.stringify({ pid: process.pid, text }));
   remember();

@@ -1,9 +1,10 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { ToolFault } from '../../../contract/faults.ts';
 import type { Log } from '../../../contract/ports.ts';
 import { type Principal, principalName } from '../../../contract/principal.ts';
+import { makeFolder } from '../../../lib/make-folder.ts';
 import type { ResearchTables } from '../tables.ts';
 import { createProject } from './create.ts';
 import { identify } from './identity.ts';
@@ -119,7 +120,7 @@ export class Projects {
   /** Where caches for a project live. */
   folderOf(project: OpenProject): string {
     const folder = join(this.#options.dataDir, 'research', project.id);
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     return folder;
   }
 
