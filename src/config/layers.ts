@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import type { ConfigSection } from '../contract/config.ts';
 import { closest } from '../lib/closest.ts';
+import { fileReason } from '../lib/file-problem.ts';
 import { coerce } from './coerce.ts';
 import { describeSection, envName } from './describe.ts';
 import { ConfigError, type ConfigProblem } from './error.ts';
@@ -29,10 +30,12 @@ export function readConfigFile(path: string, mustExist: boolean): ConfigFile {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && !mustExist) return { path, text: '', values: {} };
+    const why = (error instanceof Error && fileReason(error, path)) || String(error);
+    const mend = mustExist ? 'name another with -c' : 'set COUNTERSIGN_HOME to a folder you own';
     const message =
       code === 'ENOENT'
         ? 'the configuration file does not exist; `countersign init` makes one'
-        : `the configuration file cannot be read (${code ?? String(error)})`;
+        : `the configuration file cannot be read: ${why}; ${mend}`;
     throw new ConfigError([{ source: path, path: '', message }]);
   }
   try {

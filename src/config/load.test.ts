@@ -10,7 +10,7 @@ import { type LoadOptions, loadConfig } from './load.ts';
 const forge = configSection(
   'forge',
   'A section a toolkit adds.',
-  z.object({
+  () => z.object({
     token: z.string().min(8).optional().describe('Token.').meta({ secret: true }),
     retries: z.number().int().min(0).max(5).default(2).describe('Retries.'),
     slots: z
@@ -236,7 +236,7 @@ describe('mistakes elsewhere', () => {
 
   it('says so when the file cannot be read', () => {
     expect(() => load(undefined, { path: home })).toThrow(
-      `${home}: the configuration file cannot be read (EISDIR)`,
+      `${home}: the configuration file cannot be read: this is a folder, not a file; name another with -c`,
     );
   });
 

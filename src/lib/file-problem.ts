@@ -17,16 +17,20 @@ const REASONS: Readonly<Record<string, string>> = {
 /** What a file system error means, in plain words with its path; undefined when it is no such error. */
 export function fileProblem(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code = '', path, dest, syscall } = error as NodeJS.ErrnoException & { dest?: string };
-  // A program that is missing is no file somebody named.
-  if (!REASONS[code] || path === undefined || syscall?.startsWith('spawn')) return undefined;
+  const { path, dest } = error as NodeJS.ErrnoException & { dest?: string };
   const place = dest ?? path;
-  return `${place} cannot be used: ${reason(code, place, syscall)}.`;
+  const reason = place && fileReason(error, place);
+  return reason && `${place} cannot be used: ${reason}.`;
 }
 
-function reason(code: string, place: string, syscall: string | undefined): string | undefined {
+/** The same without the path, for whoever names it anyway. */
+export function fileReason(error: Error, place: string): string | undefined {
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  // A program that is missing is no file somebody named.
+  if (syscall?.startsWith('spawn')) return undefined;
   const folder = dirname(place);
   if (code === 'ENOENT' && !existsSync(folder)) return `there is no folder ${folder}`;
+  if (code === 'ENOENT' && syscall === 'mkdir') return 'no folder can be made there';
   // Making folders down a path, a file in the way is all that can exist.
   if (code === 'EEXIST' && syscall === 'mkdir') return 'this is a file, not a folder';
   return REASONS[code];

@@ -1,9 +1,10 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Kysely } from 'kysely';
 import type { Database } from '../kernel/database.ts';
 import { runners } from '../kernel/statements.ts';
 import type { Tables } from '../kernel/tables.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { migrate } from './migrate.ts';
 import { isPostgresUrl, storeError } from './store-error.ts';
 
@@ -36,7 +37,7 @@ async function open(url: string): Promise<Database> {
 async function sqlite(path: string): Promise<Database> {
   const { openSqlite } = await import('./sqlite.ts');
   if (path !== ':memory:') {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
   }
   const isNew = path !== ':memory:' && !existsSync(path);
   const { db, file, runNow } = openSqlite<Tables>(path);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStorage } from '../../src/storage/open.ts';
@@ -73,6 +73,36 @@ describe('a store that cannot be opened', () => {
     const { code, err } = await terminal.run('restore', terminal.home);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('pg_restore') });
     expect(err).not.toContain('hunter2');
+  });
+});
+
+describe('a home that cannot be made', () => {
+  const below = (path: string) => join(path, 'home');
+  const inHome = async (home: string, ...args: string[]) => {
+    process.env.COUNTERSIGN_HOME = home;
+    try {
+      return await terminal.run(...args);
+    } finally {
+      process.env.COUNTERSIGN_HOME = terminal.home;
+    }
+  };
+
+  it.each([
+    ['below a file', () => below(join(terminal.home, 'config.toml')), /is a file, not a folder/],
+    [
+      'where the system makes none',
+      () => below('/proc'),
+      /\/proc\/home cannot be used: no folder can be made there/,
+    ],
+  ])('is told at once %s, with what to do', async (_where, home, why) => {
+    if (home().startsWith('/proc') && !existsSync('/proc/self')) return;
+    for (const args of [['status'], ['init', '--yes'], ['doctor']]) {
+      const { code, out, err } = await inHome(home(), ...args);
+      expect(code).toBe(1);
+      const said = out + err;
+      expect(said).toMatch(why);
+      expect(said).toMatch(/COUNTERSIGN_HOME to a (folder|place) you (own|may write)/);
+    }
   });
 });
 

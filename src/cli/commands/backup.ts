@@ -2,7 +2,6 @@ import {
   chmodSync,
   cpSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   renameSync,
   rmSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readConfig } from '../../app.ts';
+import { makeFolder } from '../../lib/make-folder.ts';
 import { storeInUse } from '../../storage/in-use.ts';
 import { isPostgresUrl, type StoreError } from '../../storage/store-error.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
@@ -34,7 +34,7 @@ export function backup(global: GlobalOptions, target: string | undefined): Promi
       target ?? join(config.dataDir, 'backups', now().toISOString().replace(/[:.]/g, '-')),
     );
     if (existsSync(folder)) throw new CliError(`${folder} exists already; choose a new folder.`);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     const { sql } = await import('kysely');
     // SQLite fills an empty file as it is, so nobody else can read the copy at any time.
     writeFileSync(join(folder, STORE), '', { mode: 0o600 });
@@ -65,7 +65,7 @@ export async function restore(
   if (!existsSync(join(folder, STORE))) throw new CliError(`${folder} is not a backup: it has no ${STORE}.`);
   await verifyBackup(join(folder, STORE));
   if (!options.force) await refuseWhileInUse(global, storageUrl);
-  mkdirSync(dirname(storageUrl), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(storageUrl), 0o700);
   const aside = mkdtempSync(join(dirname(storageUrl), 'before-restore-'));
   for (const suffix of ['', '-wal', '-shm']) {
     if (existsSync(storageUrl + suffix)) renameSync(storageUrl + suffix, join(aside, STORE + suffix));

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileProblem } from '../../lib/file-problem.ts';
+import { makeFolder } from '../../lib/make-folder.ts';
 import { CliError, type GlobalOptions } from '../context.ts';
 import { print } from '../output.ts';
 
@@ -37,7 +38,7 @@ export async function init(global: GlobalOptions, options: InitOptions): Promise
   } else {
     const mode = options.yes ? 'autopilot' : await askMode();
     try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path), 0o700);
       writeFileSync(path, CONFIG(mode), { mode: 0o600 });
     } catch (error) {
       const place = global.config === undefined ? 'Set COUNTERSIGN_HOME to' : 'Name with -c a file in';

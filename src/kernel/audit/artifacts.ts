@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ArtifactRef } from '../../contract/outcome.ts';
 import type { ArtifactsPort } from '../../contract/ports.ts';
+import { makeFolder } from '../../lib/make-folder.ts';
 import type { Database } from '../database.ts';
 
 const ID = /^sha256:([0-9a-f]{2})([0-9a-f]{62})$/;
@@ -81,7 +82,7 @@ export class ArtifactStore implements ArtifactsPort {
 
 /** Readers see the whole file or none, and an entry never names bytes that a power cut can take back. */
 async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   const draft = `${path}.${randomUUID()}.tmp`;
   const file = await open(draft, 'wx', 0o600);
   try {

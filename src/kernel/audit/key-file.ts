@@ -5,17 +5,9 @@ import {
   type KeyObject,
   randomUUID,
 } from 'node:crypto';
-import {
-  chmodSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../lib/make-folder.ts';
 
 export interface KeyPair {
   readonly privateKey: KeyObject;
@@ -41,7 +33,7 @@ export class KeyFile {
   readOrCreate(): KeyPair {
     const known = this.read();
     if (known) return known;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder, 0o700);
     const draft = join(this.#folder, `.${FILE}.${randomUUID()}`);
     writePair(draft);
     try {

@@ -5,6 +5,7 @@ import { delimiter, extname, isAbsolute, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { ToolFault } from '../../../contract/faults.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import { makeFolder } from '../../../lib/make-folder.ts';
 import type { AssistantConfig } from '../config.ts';
 import { MAX_FILE_BYTES, tooLarge } from '../runtime/answer.ts';
 import { transcriptText } from '../sessions/export.ts';
@@ -110,7 +111,7 @@ export class CommandBackend implements Backend {
     const { message } = turn.run;
     const argv = fillArgv(template, { message, session: turn.session.id, ...paths });
     const cwd = this.#parts.config.command_cwd ?? this.#parts.workDir;
-    await mkdir(cwd, { recursive: true, mode: 0o700 });
+    makeFolder(cwd, 0o700);
     turn.report(`Running ${template[0]}`);
     let reported = 0;
     try {

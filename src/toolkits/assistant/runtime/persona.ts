@@ -1,6 +1,7 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ToolFault } from '../../../contract/faults.ts';
+import { makeFolder } from '../../../lib/make-folder.ts';
 
 export interface PersonaFiles {
   readonly persona: string;
@@ -54,7 +55,7 @@ async function read(path: string, initial: string): Promise<string> {
     if (!isMissing(error)) throw unreadable(path, error);
   }
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     // 'wx': another process may be first, and a person's text must never be overwritten.
     await writeFile(path, initial, { mode: 0o600, flag: 'wx' });
     return initial;

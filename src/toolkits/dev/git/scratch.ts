@@ -1,5 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../../lib/make-folder.ts';
 import { runGit } from './git.ts';
 
 const OWNER = 'clone';
@@ -18,7 +19,7 @@ export class Scratch {
 
   /** Gives the work a fresh folder and removes it afterwards, whatever happened. */
   async use<T>(work: (folder: string) => Promise<T>): Promise<T> {
-    await mkdir(this.#root, { recursive: true, mode: 0o700 });
+    makeFolder(this.#root, 0o700);
     const folder = await mkdtemp(join(this.#root, `${process.pid}-`));
     try {
       return await work(folder);

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
+import { makeFolder } from '../../../lib/make-folder.ts';
 
 const tokensSchema = z.object({
   access_token: z.string().min(1),
@@ -42,7 +43,7 @@ export class TokenFile {
   }
 
   async write(tokens: Tokens): Promise<void> {
-    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.path), 0o700);
     const draft = `${this.path}.${randomBytes(6).toString('hex')}`;
     try {
       const file = await open(draft, 'wx', 0o600);
