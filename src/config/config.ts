@@ -44,7 +44,7 @@ export interface Config {
 }
 
 export interface ConfigParts {
-  /** Parsed values by section; the empty key holds those above the first table. */
+  /** Parsed values by section; the empty key holds those above the first table. One that is not here has its defaults. */
   readonly values: ReadonlyMap<string, Record<string, unknown>>;
   readonly sections: readonly ConfigSection[];
   readonly path: string;
@@ -53,12 +53,19 @@ export interface ConfigParts {
 }
 
 export function createConfig(parts: ConfigParts): Config {
-  const { values, sections, path, dataDir } = parts;
+  const { sections, path, dataDir } = parts;
+  const values = new Map(parts.values);
   for (const table of values.values()) deepFreeze(table);
-  const section = <T extends z.ZodObject>({ key }: ConfigSection<T>): z.output<T> => {
-    const table = values.get(key);
-    if (!table) throw new TypeError(`the configuration section [${key}] was not given to loadConfig`);
-    return table as z.output<T>;
+  const section = <T extends z.ZodObject>(wanted: ConfigSection<T>): z.output<T> => {
+    const { key } = wanted;
+    const known = values.get(key);
+    if (known) return known as z.output<T>;
+    if (!sections.some((one) => one.key === key))
+      throw new TypeError(`the configuration section [${key}] was not given to loadConfig`);
+    const defaults = wanted.schema.parse({}, { jitless: true });
+    deepFreeze(defaults);
+    values.set(key, defaults);
+    return defaults;
   };
   const { mode, approval_mode, toolkits, profile } = section(topLevel);
   const { url } = section(storage);
@@ -79,26 +86,29 @@ export function createConfig(parts: ConfigParts): Config {
     path,
     section,
     errorFor: (problems: readonly Problem[]) => new ConfigError(parts.attribute(problems)),
-    masked: () => maskValues(values, sections),
+    masked: () => maskValues(section, sections),
     tightened: (overrides: Readonly<Record<string, unknown>>, source: string) =>
-      createConfig({ ...parts, values: tightenValues(parts, overrides, source) }),
+      createConfig({ ...parts, values: tightenValues(section, sections, overrides, source) }),
   });
 }
 
-function maskValues(values: ConfigParts['values'], sections: readonly ConfigSection[]): JsonObject {
-  const tables = sections.map((section) => [
-    section.key,
-    maskSecrets(values.get(section.key), shapeOf(section)),
-  ]);
-  return { ...(maskSecrets(values.get(''), shapeOf(topLevel)) as JsonObject), ...Object.fromEntries(tables) };
+type TableOf = (section: ConfigSection) => Record<string, unknown>;
+
+function maskValues(tableOf: TableOf, sections: readonly ConfigSection[]): JsonObject {
+  const tables = sections.map((section) => [section.key, maskSecrets(tableOf(section), shapeOf(section))]);
+  return {
+    ...(maskSecrets(tableOf(topLevel), shapeOf(topLevel)) as JsonObject),
+    ...Object.fromEntries(tables),
+  };
 }
 
 function tightenValues(
-  { values, sections }: ConfigParts,
+  tableOf: TableOf,
+  sections: readonly ConfigSection[],
   overrides: Readonly<Record<string, unknown>>,
   source: string,
 ): Map<string, Record<string, unknown>> {
-  const copy = new Map([...values].map(([key, table]) => [key, structuredClone(table)]));
+  const copy = new Map([topLevel, ...sections].map((one) => [one.key, structuredClone(tableOf(one))]));
   for (const [name, wanted] of Object.entries(overrides)) {
     const parts = name.split('.');
     const section = parts.length === 1 ? topLevel : sections.find(({ key }) => key === parts[0]);

@@ -4,9 +4,7 @@ import { configSection } from '../contract/config.ts';
 import { describeConfig } from './describe.ts';
 
 const fields = describeConfig([
-  configSection(
-    'kit',
-    'A kit.',
+  configSection('kit', 'A kit.', () =>
     z.object({ key: z.string().describe('Key.').meta({ secret: true }) }).strict(),
   ),
 ]).flatMap((section) => section.fields);

@@ -4,9 +4,7 @@ import { mcpPolicy } from '../contract/policy.ts';
 import { PROFILES } from '../contract/profile.ts';
 
 /** The keys above the first table. `tighten` says which way a session may move a value: order from strict to loose. */
-export const topLevel = configSection(
-  '',
-  'Keys above the first table.',
+export const topLevel = configSection('', 'Keys above the first table.', () =>
   z
     .object({
       mode: z
@@ -35,9 +33,7 @@ export const topLevel = configSection(
     .strict(),
 );
 
-export const approvals = configSection(
-  'approvals',
-  'The inbox of what waits for a person.',
+export const approvals = configSection('approvals', 'The inbox of what waits for a person.', () =>
   z
     .object({
       expiry_hours: z
@@ -76,9 +72,7 @@ export const approvals = configSection(
 /** Looks like an address; a drive letter does not. */
 const OTHER_ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;
 
-export const storage = configSection(
-  'storage',
-  'Where queue, log and toolkit data are kept.',
+export const storage = configSection('storage', 'Where queue, log and toolkit data are kept.', () =>
   z
     .object({
       url: z
@@ -94,9 +88,7 @@ export const storage = configSection(
     .strict(),
 );
 
-export const server = configSection(
-  'server',
-  'The HTTP and TCP listeners of `countersign up`.',
+export const server = configSection('server', 'The HTTP and TCP listeners of `countersign up`.', () =>
   z
     .object({
       host: z
@@ -122,9 +114,7 @@ export const server = configSection(
     .strict(),
 );
 
-export const calls = configSection(
-  'calls',
-  'What holds for every call.',
+export const calls = configSection('calls', 'What holds for every call.', () =>
   z
     .object({
       timeout_seconds: z
@@ -136,9 +126,7 @@ export const calls = configSection(
     .strict(),
 );
 
-export const audit = configSection(
-  'audit',
-  'The evidence log.',
+export const audit = configSection('audit', 'The evidence log.', () =>
   z
     .object({
       checkpoint_seconds: z
@@ -164,9 +152,7 @@ export const audit = configSection(
     .strict(),
 );
 
-export const log = configSection(
-  'log',
-  'What is written to stderr.',
+export const log = configSection('log', 'What is written to stderr.', () =>
   z
     .object({
       level: z

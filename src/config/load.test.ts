@@ -7,10 +7,8 @@ import { configSection } from '../contract/config.ts';
 import { ConfigError } from './error.ts';
 import { type LoadOptions, loadConfig } from './load.ts';
 
-const forge = configSection(
-  'forge',
-  'A section a toolkit adds.',
-  () => z.object({
+const forge = configSection('forge', 'A section a toolkit adds.', () =>
+  z.object({
     token: z.string().min(8).optional().describe('Token.').meta({ secret: true }),
     retries: z.number().int().min(0).max(5).default(2).describe('Retries.'),
     slots: z

@@ -73,8 +73,8 @@ function parseSections(
   );
   values.set('', parseSection(topLevel, top, [], problems));
   for (const section of sections) {
-    const table = Object.hasOwn(raw, section.key) ? raw[section.key] : {};
-    values.set(section.key, parseSection(section, table, [section.key], problems));
+    if (!Object.hasOwn(raw, section.key)) continue;
+    values.set(section.key, parseSection(section, raw[section.key], [section.key], problems));
   }
   return values;
 }

@@ -9,6 +9,7 @@ export interface ConfigSection<T extends z.ZodObject = z.ZodObject> {
   /** The TOML table, `x_api` or `mcp_policy`. */
   readonly key: string;
   readonly doc: string;
+  /** Made when first looked at: most runs need few sections, and a schema takes longer to make than to use. */
   readonly schema: T;
   /** Tools that these values take away altogether: they are not listed, and calling one is calling an unknown name. */
   withholds?(values: z.output<T>): readonly string[];
@@ -17,6 +18,17 @@ export interface ConfigSection<T extends z.ZodObject = z.ZodObject> {
 export const configSection = <T extends z.ZodObject>(
   key: string,
   doc: string,
-  schema: T,
+  make: () => T,
   withholds?: (values: z.output<T>) => readonly string[],
-): ConfigSection<T> => ({ key, doc, schema, ...(withholds ? { withholds } : {}) });
+): ConfigSection<T> => {
+  let made: T | undefined;
+  return {
+    key,
+    doc,
+    get schema() {
+      made ??= make();
+      return made;
+    },
+    ...(withholds ? { withholds } : {}),
+  };
+};

@@ -108,38 +108,39 @@ export type PolicyLimit = z.output<typeof policyLimit>;
 export const mcpPolicy = configSection(
   'mcp_policy',
   'What agents may do. Every part holds together with every other; adding one never switches another off.',
-  z
-    .object({
-      enforce_for_mutations: z
-        .boolean()
-        .default(true)
-        .describe('False switches rules, lists and limits off, never the hard rules.')
-        .meta({ tighten: 'to-true' }),
-      template: z
-        .enum(TEMPLATE_NAMES)
-        .default('safe_default')
-        .describe('Ready-made rules and limits that hold beside your own.'),
-      require_approval_for: z
-        .array(z.string().min(1))
-        .default([])
-        .describe('Tools whose calls wait for a person.'),
-      blocked_tools: z.array(z.string().min(1)).default([]).describe('Tools nobody may call.'),
-      dry_run_mutations: z
-        .boolean()
-        .default(false)
-        .describe('Show what every change would do, and do nothing.')
-        .meta({ tighten: 'to-true' }),
-      max_mutations_per_hour: z
-        .number()
-        .int()
-        .min(0)
-        .optional()
-        .describe(
-          'Most changes in one clock hour, all agents and toolkits together. Unset: the limits of the template (20 for toolkit x) alone.',
-        ),
-      rules: z.array(policyRule).default([]).describe('Your own rules, `[[mcp_policy.rules]]`.'),
-      limits: z.array(policyLimit).default([]).describe('Your own limits, `[[mcp_policy.limits]]`.'),
-    })
-    .strict(),
+  () =>
+    z
+      .object({
+        enforce_for_mutations: z
+          .boolean()
+          .default(true)
+          .describe('False switches rules, lists and limits off, never the hard rules.')
+          .meta({ tighten: 'to-true' }),
+        template: z
+          .enum(TEMPLATE_NAMES)
+          .default('safe_default')
+          .describe('Ready-made rules and limits that hold beside your own.'),
+        require_approval_for: z
+          .array(z.string().min(1))
+          .default([])
+          .describe('Tools whose calls wait for a person.'),
+        blocked_tools: z.array(z.string().min(1)).default([]).describe('Tools nobody may call.'),
+        dry_run_mutations: z
+          .boolean()
+          .default(false)
+          .describe('Show what every change would do, and do nothing.')
+          .meta({ tighten: 'to-true' }),
+        max_mutations_per_hour: z
+          .number()
+          .int()
+          .min(0)
+          .optional()
+          .describe(
+            'Most changes in one clock hour, all agents and toolkits together. Unset: the limits of the template (20 for toolkit x) alone.',
+          ),
+        rules: z.array(policyRule).default([]).describe('Your own rules, `[[mcp_policy.rules]]`.'),
+        limits: z.array(policyLimit).default([]).describe('Your own limits, `[[mcp_policy.limits]]`.'),
+      })
+      .strict(),
 );
 export type McpPolicyConfig = z.output<typeof mcpPolicy.schema>;

@@ -18,6 +18,9 @@ import { type Caller, callTool, identify, type QuestionState, TOKEN_KEY } from '
 import type { Peer, Served, ServedResource } from './served.ts';
 import { addTaskMethods, TaskServer, takesTasks } from './tasks.ts';
 
+/** A long listing is still on its way through the pipe when its handler is done; loading must not hold it up. */
+const LOAD_AFTER_MS = 100;
+
 /** How long a person may take to answer a client's dialog. */
 const QUESTION_SECONDS = 600;
 
@@ -71,7 +74,7 @@ export function createMcpServer(served: Served, peer: Peer, around: Around = (ca
     await admit(context);
     const tools = await listingOf(served.exposure);
     // Who lists is about to call: the toolkits are loaded while the client reads. One that cannot be says so when called.
-    setImmediate(() => void served.exposure.listed().catch(() => {}));
+    setTimeout(() => void served.exposure.listed().catch(() => {}), LOAD_AFTER_MS).unref();
     return { tools: tools as never };
   });
   server.setRequestHandler('tools/call', ({ params }, context) =>

@@ -106,57 +106,58 @@ const github = z
 export const dev = configSection(
   'dev',
   'Repositories agents may work on, where their issues live, and the commands that check them.',
-  z
-    .object({
-      forge: z
-        .enum(['local', 'github'])
-        .optional()
-        .describe('Default forge. Unset: local, or github when GITHUB_APP_ID is set.'),
-      repo_allowlist: z
-        .array(z.string().min(1))
-        .optional()
-        .describe(
-          'Repos that may be used, by name or owner/name. REPO_ALLOWLIST (comma separated) replaces it.',
-        ),
-      tool_allowlist: z
-        .array(z.string().min(1))
-        .optional()
-        .describe(
-          'Tools that may be used, by name or policy name. TOOL_ALLOWLIST (comma separated) replaces it.',
-        ),
-      batch_mode: z
-        .enum(['partial', 'strict'])
-        .default('partial')
-        .describe('partial: a failed item does not stop a batch; strict: it does.'),
-      protected_paths: z
-        .array(z.string().min(1))
-        .default(PROTECTED_PATHS)
-        .describe(
-          'Globs code_branch_pr_create refuses. Without a slash: in any folder. Ending in /: the folder.',
-        ),
-      protected_branches: z
-        .array(z.string().min(1))
-        .default(['main', 'master', 'trunk', 'develop', 'release/**', 'gh-pages'])
-        .describe('Globs of branches code_branch_pr_create never creates.'),
-      max_files: z.number().int().min(1).max(1000).default(100).describe('Files in one change.'),
-      max_file_bytes: z.number().int().min(1).default(1_048_576).describe('Bytes of one changed file.'),
-      max_change_bytes: z
-        .number()
-        .int()
-        .min(1)
-        .default(5_242_880)
-        .describe('Bytes of all changed files together.'),
-      commit_name: z.string().min(1).default('Countersign').describe('Author of local commits.'),
-      commit_email: z.string().min(1).default('countersign@localhost').describe('Their e-mail address.'),
-      draft: z.boolean().default(false).describe('Open pull requests as drafts.'),
-      qa: qa.prefault({}).describe('How QA commands run.'),
-      github: github.prefault({}).describe('Access to GitHub.'),
-      repos: z
-        .record(z.string().min(1), repo)
-        .default({})
-        .describe('Clones and GitHub repositories by name: [dev.repos.NAME].'),
-    })
-    .strict(),
+  () =>
+    z
+      .object({
+        forge: z
+          .enum(['local', 'github'])
+          .optional()
+          .describe('Default forge. Unset: local, or github when GITHUB_APP_ID is set.'),
+        repo_allowlist: z
+          .array(z.string().min(1))
+          .optional()
+          .describe(
+            'Repos that may be used, by name or owner/name. REPO_ALLOWLIST (comma separated) replaces it.',
+          ),
+        tool_allowlist: z
+          .array(z.string().min(1))
+          .optional()
+          .describe(
+            'Tools that may be used, by name or policy name. TOOL_ALLOWLIST (comma separated) replaces it.',
+          ),
+        batch_mode: z
+          .enum(['partial', 'strict'])
+          .default('partial')
+          .describe('partial: a failed item does not stop a batch; strict: it does.'),
+        protected_paths: z
+          .array(z.string().min(1))
+          .default(PROTECTED_PATHS)
+          .describe(
+            'Globs code_branch_pr_create refuses. Without a slash: in any folder. Ending in /: the folder.',
+          ),
+        protected_branches: z
+          .array(z.string().min(1))
+          .default(['main', 'master', 'trunk', 'develop', 'release/**', 'gh-pages'])
+          .describe('Globs of branches code_branch_pr_create never creates.'),
+        max_files: z.number().int().min(1).max(1000).default(100).describe('Files in one change.'),
+        max_file_bytes: z.number().int().min(1).default(1_048_576).describe('Bytes of one changed file.'),
+        max_change_bytes: z
+          .number()
+          .int()
+          .min(1)
+          .default(5_242_880)
+          .describe('Bytes of all changed files together.'),
+        commit_name: z.string().min(1).default('Countersign').describe('Author of local commits.'),
+        commit_email: z.string().min(1).default('countersign@localhost').describe('Their e-mail address.'),
+        draft: z.boolean().default(false).describe('Open pull requests as drafts.'),
+        qa: qa.prefault({}).describe('How QA commands run.'),
+        github: github.prefault({}).describe('Access to GitHub.'),
+        repos: z
+          .record(z.string().min(1), repo)
+          .default({})
+          .describe('Clones and GitHub repositories by name: [dev.repos.NAME].'),
+      })
+      .strict(),
 );
 
 export type DevSettings = z.output<typeof dev.schema>;

@@ -23,38 +23,37 @@ const isTimeZone = (name: string): boolean => {
 export const xApi = configSection(
   'x_api',
   'How Countersign reaches X. With nothing set here and no sign-in it uses the local sandbox.',
-  z
-    .object({
-      client_id: z.string().min(1).optional().describe('OAuth 2.0 client id of your X app.'),
-      client_secret: secret('OAuth 2.0 client secret; only confidential apps have one.'),
-      bearer_token: secret('App-only bearer token, for endpoints that take no user token.'),
-      provider_backend: z
-        .enum(['', 'x_api', 'scraper', 'sandbox'])
-        .default('')
-        .describe('x_api, scraper or sandbox. Empty: x_api once signed in, the sandbox before.'),
-      scraper_allow_mutations: z
-        .boolean()
-        .default(false)
-        .describe('Let the scraper change things; this risks the account.'),
-      scraper_cookies: secret('Cookie header of a signed-in browser, for the scraper.'),
-      consumer_key: secret('OAuth 1.0a consumer key, for the Ads API.'),
-      consumer_secret: secret('OAuth 1.0a consumer secret, for the Ads API.'),
-      access_token: secret('OAuth 1.0a access token, for the Ads API.'),
-      access_token_secret: secret('OAuth 1.0a access token secret, for the Ads API.'),
-      api_base_url: z.url().optional().describe('Where the X API v2 answers, if not at api.x.com.'),
-      ads_base_url: z.url().optional().describe('Where the Ads API answers, if not at ads-api.x.com.'),
-      request_timeout_seconds: seconds(30, 'Longest wait for one answer of X.'),
-      media_folders: z
-        .array(z.string().min(1))
-        .default(['~/Pictures'])
-        .describe('Folders media may be uploaded from, beside media/ in the data directory.'),
-    })
-    .strict(),
+  () =>
+    z
+      .object({
+        client_id: z.string().min(1).optional().describe('OAuth 2.0 client id of your X app.'),
+        client_secret: secret('OAuth 2.0 client secret; only confidential apps have one.'),
+        bearer_token: secret('App-only bearer token, for endpoints that take no user token.'),
+        provider_backend: z
+          .enum(['', 'x_api', 'scraper', 'sandbox'])
+          .default('')
+          .describe('x_api, scraper or sandbox. Empty: x_api once signed in, the sandbox before.'),
+        scraper_allow_mutations: z
+          .boolean()
+          .default(false)
+          .describe('Let the scraper change things; this risks the account.'),
+        scraper_cookies: secret('Cookie header of a signed-in browser, for the scraper.'),
+        consumer_key: secret('OAuth 1.0a consumer key, for the Ads API.'),
+        consumer_secret: secret('OAuth 1.0a consumer secret, for the Ads API.'),
+        access_token: secret('OAuth 1.0a access token, for the Ads API.'),
+        access_token_secret: secret('OAuth 1.0a access token secret, for the Ads API.'),
+        api_base_url: z.url().optional().describe('Where the X API v2 answers, if not at api.x.com.'),
+        ads_base_url: z.url().optional().describe('Where the Ads API answers, if not at ads-api.x.com.'),
+        request_timeout_seconds: seconds(30, 'Longest wait for one answer of X.'),
+        media_folders: z
+          .array(z.string().min(1))
+          .default(['~/Pictures'])
+          .describe('Folders media may be uploaded from, beside media/ in the data directory.'),
+      })
+      .strict(),
 );
 
-export const auth = configSection(
-  'auth',
-  'How `countersign auth x` signs in.',
+export const auth = configSection('auth', 'How `countersign auth x` signs in.', () =>
   z
     .object({
       mode: z
@@ -70,31 +69,30 @@ export const auth = configSection(
 export const business = configSection(
   'business',
   'What you do and how you sound: discovery, scoring and content generation read it.',
-  z
-    .object({
-      product_name: z
-        .string()
-        .default('')
-        .describe('Name of the product; used for the product-mention ratio.'),
-      product_keywords: words('Words that mark a post as relevant.'),
-      product_description: z.string().default('').describe('One or two sentences on the product.'),
-      product_url: z.url().optional().describe('Link to the product.'),
-      target_audience: z.string().default('').describe('Who you write for.'),
-      competitor_keywords: words('Names of alternatives people talk about.'),
-      industry_topics: words('Topics to post about; empty: product_keywords.'),
-      brand_voice: z.string().default('').describe('How posts should sound.'),
-      reply_style: z.string().default('').describe('How replies should sound.'),
-      content_style: z.string().default('').describe('How original posts should sound.'),
-      persona_opinions: words('Opinions generated posts may express.'),
-      persona_experiences: words('Experiences generated posts may refer to.'),
-      content_pillars: words('Themes original posts keep coming back to.'),
-    })
-    .strict(),
+  () =>
+    z
+      .object({
+        product_name: z
+          .string()
+          .default('')
+          .describe('Name of the product; used for the product-mention ratio.'),
+        product_keywords: words('Words that mark a post as relevant.'),
+        product_description: z.string().default('').describe('One or two sentences on the product.'),
+        product_url: z.url().optional().describe('Link to the product.'),
+        target_audience: z.string().default('').describe('Who you write for.'),
+        competitor_keywords: words('Names of alternatives people talk about.'),
+        industry_topics: words('Topics to post about; empty: product_keywords.'),
+        brand_voice: z.string().default('').describe('How posts should sound.'),
+        reply_style: z.string().default('').describe('How replies should sound.'),
+        content_style: z.string().default('').describe('How original posts should sound.'),
+        persona_opinions: words('Opinions generated posts may express.'),
+        persona_experiences: words('Experiences generated posts may refer to.'),
+        content_pillars: words('Themes original posts keep coming back to.'),
+      })
+      .strict(),
 );
 
-export const scoring = configSection(
-  'scoring',
-  'How posts are scored for a reply, 0 to 100.',
+export const scoring = configSection('scoring', 'How posts are scored for a reply, 0 to 100.', () =>
   z
     .object({
       threshold: points(60, 'Posts at or above this are worth a reply.'),
@@ -111,42 +109,41 @@ export const scoring = configSection(
 export const limits = configSection(
   'limits',
   'Safety limits. They hold for every post, whoever makes it.',
-  z
-    .object({
-      max_replies_per_day: count(5, 'Replies a day, in the time zone of [schedule].'),
-      max_tweets_per_day: count(6, 'Posts and quotes a day.'),
-      max_threads_per_week: count(1, 'Threads in any seven days.'),
-      min_action_delay_seconds: z
-        .number()
-        .int()
-        .min(0)
-        .default(45)
-        .describe('Shortest pause between actions.'),
-      max_action_delay_seconds: z
-        .number()
-        .int()
-        .min(0)
-        .default(180)
-        .describe('Longest pause between actions.'),
-      max_replies_per_author_per_day: count(1, 'Replies to one author a day.'),
-      banned_phrases: z
-        .array(z.string().min(1))
-        .default(['check out', 'you should try', 'I recommend', 'link in bio'])
-        .describe('A text that contains one of these is refused.'),
-      product_mention_ratio: z
-        .number()
-        .min(0)
-        .max(1)
-        .default(0.2)
-        .describe('Largest share of the last 20 replies that may name the product.'),
-      max_batch_approve: count(25, 'How many items approve_all takes at once.'),
-    })
-    .strict(),
+  () =>
+    z
+      .object({
+        max_replies_per_day: count(5, 'Replies a day, in the time zone of [schedule].'),
+        max_tweets_per_day: count(6, 'Posts and quotes a day.'),
+        max_threads_per_week: count(1, 'Threads in any seven days.'),
+        min_action_delay_seconds: z
+          .number()
+          .int()
+          .min(0)
+          .default(45)
+          .describe('Shortest pause between actions.'),
+        max_action_delay_seconds: z
+          .number()
+          .int()
+          .min(0)
+          .default(180)
+          .describe('Longest pause between actions.'),
+        max_replies_per_author_per_day: count(1, 'Replies to one author a day.'),
+        banned_phrases: z
+          .array(z.string().min(1))
+          .default(['check out', 'you should try', 'I recommend', 'link in bio'])
+          .describe('A text that contains one of these is refused.'),
+        product_mention_ratio: z
+          .number()
+          .min(0)
+          .max(1)
+          .default(0.2)
+          .describe('Largest share of the last 20 replies that may name the product.'),
+        max_batch_approve: count(25, 'How many items approve_all takes at once.'),
+      })
+      .strict(),
 );
 
-export const intervals = configSection(
-  'intervals',
-  'How often the loops of `countersign up` run.',
+export const intervals = configSection('intervals', 'How often the loops of `countersign up` run.', () =>
   z
     .object({
       mentions_check_seconds: seconds(300, 'Between looks at mentions and target accounts.'),
@@ -158,9 +155,7 @@ export const intervals = configSection(
     .strict(),
 );
 
-export const llm = configSection(
-  'llm',
-  'The language model for content generation.',
+export const llm = configSection('llm', 'The language model for content generation.', () =>
   z
     .object({
       provider: z
@@ -178,9 +173,7 @@ export const llm = configSection(
     .strict(),
 );
 
-export const targets = configSection(
-  'targets',
-  'Accounts whose posts are watched and answered.',
+export const targets = configSection('targets', 'Accounts whose posts are watched and answered.', () =>
   z
     .object({
       accounts: z
@@ -192,9 +185,7 @@ export const targets = configSection(
     .strict(),
 );
 
-export const schedule = configSection(
-  'schedule',
-  'When the account is awake.',
+export const schedule = configSection('schedule', 'When the account is awake.', () =>
   z
     .object({
       timezone: z
@@ -223,9 +214,7 @@ export const schedule = configSection(
     .strict(),
 );
 
-export const circuitBreaker = configSection(
-  'circuit_breaker',
-  'Stops the loops when X keeps refusing.',
+export const circuitBreaker = configSection('circuit_breaker', 'Stops the loops when X keeps refusing.', () =>
   z
     .object({
       error_threshold: count(5, 'Refusals within the window that open the breaker.'),
