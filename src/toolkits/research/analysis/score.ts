@@ -136,7 +136,8 @@ export function logOdds(evidence: Evidence): number {
     BASE +
     spoken +
     7 * above(evidence.meaning, 0.22, 0.65) +
-    1.2 * above(evidence.contrast ?? 0, 1, 2.5) +
+    // Where words already speak, standing out among the codes says little more.
+    1.2 * above(evidence.contrast ?? 0, 1, 2.5) * Math.exp(-2 * spoken) +
     9 * above(examples, 0.38, 0.85)
   );
 }

@@ -10,11 +10,20 @@ import { createProposer } from './propose.ts';
 /** Long enough for a sentence model to read a page; after it words alone decide, and the reply says so. */
 const PATIENCE_MS = 20_000;
 
+interface FiledIdea {
+  readonly id: string;
+  readonly idea: CodeSuggestion;
+  /** It waits in the batch it was first suggested in, not in this one. */
+  readonly alreadyPending: boolean;
+}
+
 export interface AutomaticResult {
   readonly session: Session;
   readonly batchId: string;
   readonly found: Suggestions;
-  readonly filed: readonly { readonly id: string; readonly idea: CodeSuggestion }[];
+  readonly filed: readonly FiledIdea[];
+  /** How many of them waited already. */
+  readonly alreadyPending: number;
   readonly leftOut: number;
 }
 
@@ -42,11 +51,12 @@ export async function fileAutomatic(
   const batchId = await services.batches.open(project.id, 'automatic');
   const method = methodName(found.provenance);
   const kept = best(found.suggestions, services.config.max_suggestions);
-  const filed: { id: string; idea: CodeSuggestion }[] = [];
+  const filed: FiledIdea[] = [];
+  const waitingIn = new Set<string | undefined>();
   for (const [at, idea] of kept.entries()) {
     signal.throwIfAborted();
     context.progress(`Filing ${at + 1} of ${kept.length}`, at, kept.length);
-    const { approval } = await proposer.file(
+    const { approval, alreadyPending } = await proposer.file(
       codingSuggestion(session, {
         codeId: idea.codeId,
         sourceId,
@@ -59,9 +69,19 @@ export async function fileAutomatic(
         batchId,
       }),
     );
-    filed.push({ id: approval.uuid, idea });
+    filed.push({ id: approval.uuid, idea, alreadyPending });
+    waitingIn.add(approval.groupId);
   }
-  return { session, batchId, found, filed, leftOut: found.suggestions.length - kept.length };
+  // Asked the same again, the answer is the batch that waits, not an empty one.
+  const [only] = waitingIn;
+  return {
+    session,
+    batchId: waitingIn.size === 1 && only !== undefined ? only : batchId,
+    found,
+    filed,
+    alreadyPending: filed.filter((item) => item.alreadyPending).length,
+    leftOut: found.suggestions.length - kept.length,
+  };
 }
 
 /** The surest ones when there are too many, in the order of the text. */

@@ -36,6 +36,7 @@ interface Suggestions {
     rationale: string;
     start_pos: number;
     end_pos: number;
+    already_pending?: boolean;
   }[];
 }
 
@@ -98,6 +99,38 @@ describe('automatic suggestions', () => {
   });
 });
 
+describe('the same suggestions again', () => {
+  it('are told as waiting already, under the batch in which they wait', async () => {
+    const world = await open();
+    const source_id = await addTalk(world);
+    const ask = () =>
+      world.data<Suggestions & { already_pending_count: number }>('auto_suggest_codes', {
+        source_id,
+        min_confidence: 30,
+      });
+    const first = await ask();
+    expect(first.already_pending_count).toBe(0);
+    const again = await ask();
+    expect(again.batch_id).toBe(first.batch_id);
+    expect(again.already_pending_count).toBe(first.suggestions.length);
+    expect(await world.data('get_suggestion_batch_status', { batch_id: again.batch_id })).toMatchObject({
+      status: 'pending_review',
+      total_count: first.suggestions.length,
+    });
+
+    // One more beside those that wait: the new batch holds what is new, and the reply says which.
+    await world.data('create_code', { name: 'Waiting list' });
+    const more = await ask();
+    expect(more.batch_id).not.toBe(first.batch_id);
+    const fresh = more.suggestions.filter(({ already_pending }) => !already_pending);
+    expect(fresh.length).toBeGreaterThan(0);
+    expect(more.already_pending_count).toBe(more.suggestions.length - fresh.length);
+    expect(await world.data('get_suggestion_batch_status', { batch_id: more.batch_id })).toMatchObject({
+      total_count: fresh.length,
+    });
+  });
+});
+
 describe('reading for codes', () => {
   it('finds Anxiety and Anxious as duplicates at the documented threshold', async () => {
     const world = await open();
@@ -113,6 +146,7 @@ describe('reading for codes', () => {
       code_b_name: 'Anxious',
       code_a_segments: 2,
       code_b_segments: 1,
+      usage: { same_segments: expect.any(Number), overlap: expect.any(Number), shared_sources: 1 },
     });
     expect(Number(found.candidates[0]?.similarity)).toBeGreaterThanOrEqual(80);
   });

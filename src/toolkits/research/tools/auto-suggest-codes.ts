@@ -30,16 +30,18 @@ export const autoSuggestCodes = defineResearchTool({
         end_pos: z.int(),
         confidence: z.int(),
         rationale: z.string(),
+        already_pending: z.boolean().optional(),
       }),
     ),
     method: z.string(),
     note: z.string().optional(),
+    already_pending_count: z.int().describe('Suggested before and still waiting, in the batch of that time.'),
     previously_rejected_count: z.int(),
     left_out_count: z.int().describe('Less certain ones beyond the configured limit.'),
   }),
 
   async run({ source_id, min_confidence }, context) {
-    const { session, found, filed, batchId, leftOut } = await fileAutomatic(
+    const { session, found, filed, batchId, alreadyPending, leftOut } = await fileAutomatic(
       context,
       source_id,
       (analysis, options) => analysis.autoSuggestCodes(source_id, min_confidence, options),
@@ -56,9 +58,11 @@ export const autoSuggestCodes = defineResearchTool({
         end_pos: item.idea.end,
         confidence: item.idea.confidence,
         rationale: session.lens.mask(item.idea.rationale),
+        ...(item.alreadyPending ? { already_pending: true } : {}),
       })),
       method: methodName(found.provenance),
       ...(found.provenance.note ? { note: found.provenance.note } : {}),
+      already_pending_count: alreadyPending,
       previously_rejected_count: found.rejectedBefore,
       left_out_count: leftOut,
     };

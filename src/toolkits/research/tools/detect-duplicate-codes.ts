@@ -32,7 +32,13 @@ export const detectDuplicateCodes = defineResearchTool({
         rationale: z.string(),
         code_a_segments: z.int(),
         code_b_segments: z.int(),
-        usage: z.record(z.string(), z.number()).optional(),
+        usage: z
+          .object({
+            same_segments: z.int().describe('Coded with both, exactly.'),
+            overlap: z.number().describe('Share of their text under both, 0 to 1.'),
+            shared_sources: z.int(),
+          })
+          .optional(),
       }),
     ),
     method: z.string(),
@@ -60,7 +66,15 @@ export const detectDuplicateCodes = defineResearchTool({
         rationale: lens.mask(rationale),
         code_a_segments: counts.get(a.id) ?? 0,
         code_b_segments: counts.get(b.id) ?? 0,
-        ...(usage ? { usage: { ...usage } } : {}),
+        ...(usage
+          ? {
+              usage: {
+                same_segments: usage.sameSegments,
+                overlap: Math.round(usage.overlap * 1000) / 1000,
+                shared_sources: usage.sources,
+              },
+            }
+          : {}),
       })),
       method: methodName(provenance),
       ...(provenance.note ? { note: provenance.note } : {}),

@@ -31,18 +31,23 @@ export const suggestCodesForRange = defineResearchTool({
         code_name: z.string(),
         confidence: z.int(),
         rationale: z.string(),
+        already_pending: z.boolean().optional(),
       }),
     ),
     method: z.string(),
     note: z.string().optional(),
+    already_pending_count: z.int().describe('Suggested before and still waiting, in the batch of that time.'),
     previously_rejected_count: z.int(),
   }),
 
   async run({ source_id, start_pos, end_pos }, context) {
     const { lens } = await openSession(context);
     checkRange(lens.text(source_id), source_id, start_pos, end_pos);
-    const { found, filed, batchId } = await fileAutomatic(context, source_id, (analysis, options) =>
-      analysis.suggestCodesForRange(source_id, { start: start_pos, end: end_pos }, options),
+    const { found, filed, batchId, alreadyPending } = await fileAutomatic(
+      context,
+      source_id,
+      (analysis, options) =>
+        analysis.suggestCodesForRange(source_id, { start: start_pos, end: end_pos }, options),
     );
     return {
       source_id,
@@ -55,9 +60,11 @@ export const suggestCodesForRange = defineResearchTool({
         code_name: lens.mask(item.idea.codeName),
         confidence: item.idea.confidence,
         rationale: lens.mask(item.idea.rationale),
+        ...(item.alreadyPending ? { already_pending: true } : {}),
       })),
       method: methodName(found.provenance),
       ...(found.provenance.note ? { note: found.provenance.note } : {}),
+      already_pending_count: alreadyPending,
       previously_rejected_count: found.rejectedBefore,
     };
   },
