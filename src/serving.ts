@@ -1,10 +1,10 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import type { App } from './app.ts';
 import type { JsonObject } from './contract/json.ts';
 import { principalName } from './contract/principal.ts';
 import { VERSION } from './lib/version.ts';
 import { prompts } from './prompts.ts';
 import { createExposure, type ExposureOptions } from './registry/exposure.ts';
+import { storeId, storeKey } from './store-key.ts';
 import type { Served, ServedResource } from './transports/served.ts';
 
 const INSTRUCTIONS = `Countersign runs your tool calls under a policy set by a person.
@@ -29,30 +29,14 @@ export async function createServed(
     resources: resourcesOf(app).map((resource) => recorded(app, resource)),
     prompts,
     log: app.log,
-    stateKey: await stateKey(app),
+    stateKey: await storeKey(app.database, 'countersign request state'),
+    store: await storeId(app.database),
     dialogs: app.config.approvals.dialogs,
     person: app.person,
     modes: () => app.policy.modes,
     firstUse: (nonce) => firstUse(app, nonce),
     authenticate: (token) => app.kernel.agents.authenticate(token),
   };
-}
-
-/** Made from a secret in the store, so that any process on it can verify what another signed. */
-async function stateKey({ database }: App): Promise<Uint8Array> {
-  const key = 'request_state_secret';
-  const stored = database.db.selectFrom('settings').select('value').where('key', '=', key);
-  let row = await stored.executeTakeFirst();
-  // Looked for first, because writing at every start would wait for whoever writes at the time.
-  if (!row) {
-    await database.db
-      .insertInto('settings')
-      .values({ key, value: randomBytes(32).toString('hex') })
-      .onConflict((conflict) => conflict.column('key').doNothing())
-      .execute();
-    row = await stored.executeTakeFirstOrThrow();
-  }
-  return createHmac('sha256', Buffer.from(row.value, 'hex')).update('countersign request state').digest();
 }
 
 async function firstUse({ database, now }: App, nonce: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { Database } from '../kernel/database.ts';
+import { storeId } from '../store-key.ts';
 
 const KEY = 'server_url';
 
@@ -20,18 +21,21 @@ export async function runningServer({ database, config }: App): Promise<string |
     .where('key', '=', KEY)
     .executeTakeFirst();
   const configured = `http://${config.server.host}:${config.server.port}`;
-  for (const url of new Set([row?.value ?? configured, configured])) if (await answers(url)) return url;
+  const store = await storeId(database);
+  for (const url of new Set([row?.value ?? configured, configured]))
+    if (await answers(url, store)) return url;
   return undefined;
 }
 
-async function answers(url: string): Promise<boolean> {
+/** What answers at the usual address may well be the server of another data directory. */
+async function answers(url: string, store: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/`, {
       signal: AbortSignal.timeout(1000),
       headers: { accept: 'application/json' },
     });
     const info: unknown = await response.json();
-    return typeof info === 'object' && info !== null && 'name' in info && info.name === 'countersign';
+    return typeof info === 'object' && info !== null && 'store' in info && info.store === store;
   } catch {
     return false;
   }

@@ -16,6 +16,7 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
       mcp_endpoint: 'POST /mcp',
       tools_endpoint: 'GET /tools',
       tools: served.exposure.names.length,
+      store: served.store,
     });
   });
 

@@ -87,4 +87,20 @@ describe('upkeep', () => {
     expect(home.cli('audit', 'verify')).toContain('The log is whole');
     home.close();
   });
+
+  it('takes no server for its own that serves another data directory at the configured address', async () => {
+    const neighbour = createHome('toolkits = ["x"]\n');
+    const server = await startUp(neighbour);
+    const home = createHome(`toolkits = ["x"]\n[server]\nport = ${new URL(server.url).port}\n`);
+    const folder = join(home.dir, 'kept');
+    home.cli('backup', folder);
+    const session = await connectStdio(home);
+    expect(home.failing('restore', folder).stderr).toContain('Another process has the store open');
+    expect(JSON.parse(home.cli('status', '--json'))).not.toHaveProperty('server');
+    expect(JSON.parse(neighbour.cli('status', '--json'))).toMatchObject({ server: server.url });
+    await session.close();
+    await server.stop();
+    home.close();
+    neighbour.close();
+  });
 });

@@ -86,7 +86,6 @@ export async function restore(
 async function refuseWhileInUse(global: GlobalOptions, storageUrl: string): Promise<void> {
   const inUse = await storeInUse(storageUrl);
   await withApp(global, async (app) => {
-    // What answers at the configured address may serve another store; only with this one in use is it ours.
     const server = inUse ? await runningServer(app) : undefined;
     if (server) {
       throw new CliError(

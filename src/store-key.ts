@@ -1,0 +1,24 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Database } from './kernel/database.ts';
+
+const KEY = 'request_state_secret';
+
+/** Made from a secret in the store, so that any process on it has the same and nobody else. */
+export async function storeKey({ db }: Database, purpose: string): Promise<Buffer> {
+  const stored = db.selectFrom('settings').select('value').where('key', '=', KEY);
+  let row = await stored.executeTakeFirst();
+  // Looked for first, because writing at every start would wait for whoever writes at the time.
+  if (!row) {
+    await db
+      .insertInto('settings')
+      .values({ key: KEY, value: randomBytes(32).toString('hex') })
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .execute();
+    row = await stored.executeTakeFirstOrThrow();
+  }
+  return createHmac('sha256', Buffer.from(row.value, 'hex')).update(purpose).digest();
+}
+
+/** Tells one store from another, and nothing about it. */
+export const storeId = async (database: Database): Promise<string> =>
+  (await storeKey(database, 'countersign store id')).toString('hex').slice(0, 16);
