@@ -61,5 +61,9 @@ export type ContentPart =
 /** How an unfinished change is settled after a crash. */
 export type Settlement =
   | { readonly settled: 'done'; readonly data: JsonValue }
-  | { readonly settled: 'not_done' }
+  /**
+   * `left`: what stands of it all the same, for the person: where it is and what can be done about it. `resumes`: parts of
+   * it may stand, and the same call sent again makes only what is missing, so that a permit for it is still to be had.
+   */
+  | { readonly settled: 'not_done'; readonly left?: string; readonly resumes?: boolean }
   | { readonly settled: 'unknown'; readonly why: string };

@@ -142,9 +142,11 @@ export async function settleCall(
   const data: JsonValue = happened ? settlement.data : null;
   return database.write(async (trx) => {
     const parts = happened ? 0 : await doneParts(trx, callId);
-    const outcome = happened
-      ? { status: 'ok', data, notes: {}, settled: true }
-      : { status: 'failed', code: 'indeterminate', message: notDone(parts) };
+    const outcome =
+      settlement.settled === 'done'
+        ? { status: 'ok', data, notes: {}, settled: true }
+        : { status: 'failed', code: 'indeterminate', message: notDone(parts, settlement) };
+    const usedUp = settlement.settled === 'done' || (parts > 0 && !settlement.resumes);
     const row = await trx
       .updateTable('calls')
       .set({ status: happened ? 'ok' : 'failed', finished_at: at })
@@ -154,7 +156,7 @@ export async function settleCall(
       .executeTakeFirst();
     if (!row) return false;
     await setApproval(trx, callId, 'indeterminate', happened ? 'done' : 'failed', JSON.stringify(outcome));
-    const permits = happened || parts > 0 ? [] : await returnPermit(trx, callId);
+    const permits = usedUp ? [] : await returnPermit(trx, callId);
     const key = trx
       .updateTable('idempotency')
       .where('call_id', '=', callId)
@@ -172,6 +174,7 @@ export async function settleCall(
       at,
       status: happened ? 'ok' : 'failed',
       principal: principalName(by),
+      ...(settlement.settled === 'not_done' && settlement.left ? { extra: { left: settlement.left } } : {}),
     });
     const returned = permits.map((permit) => returnedEntry(permit, callId, at));
     await appendEntries(trx, database.engine, [entry, ...returned]);
@@ -193,10 +196,15 @@ async function doneParts(trx: Transaction<Tables>, callId: string): Promise<numb
   return Number(row.parts);
 }
 
-const notDone = (parts: number): string =>
-  parts === 0
+function notDone(parts: number, { left, resumes }: Extract<Settlement, { settled: 'not_done' }>): string {
+  if (parts > 0 && resumes)
+    return `It was settled: the call did not finish, but ${parts} of its parts happened or may have. Sent again, the same call makes only what is missing.`;
+  if (parts > 0)
+    return `It was settled: the call did not finish, but ${parts} of its parts happened or may have. Look at them before you send it again.`;
+  return left === undefined
     ? 'It was settled: the change did not happen.'
-    : `It was settled: the call did not finish, but ${parts} of its parts happened or may have. Look at them before you send it again.`;
+    : `It was settled: the change was not finished. ${left}`;
+}
 
 /** Runs what a person approved and a dying process never started; the queue's compare-and-set keeps it single. */
 export async function resumeApproved(

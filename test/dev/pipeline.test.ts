@@ -149,6 +149,37 @@ describe('the dev tools through the pipeline', () => {
       }
     }, 300_000);
 
+    it('lets a batch that was cut off go on under the permit it had, and not beyond it', async () => {
+      await app.close();
+      await start('require_approval_for = ["github_issues_batch_create"]\n');
+      const run_id = await newRun();
+      const args = { run_id, issues: ['one', 'two', 'three'].map((title) => ({ title, body: '' })) };
+      const asked = { tool: 'github_issues_batch_create', arguments: args, reason: 'please' };
+      const { approval_id } = await ok('approval_request', asked as unknown as JsonObject);
+      await app.kernel.approvals.approve(String(approval_id), ADA);
+      const { db } = app.database;
+      await sql
+        .raw(
+          `create trigger broken before insert on dev_issues when new.title = 'two' begin select raise(abort, 'disk'); end`,
+        )
+        .execute(db);
+      const { callId, outcome } = await call('github_issues_batch_create', args);
+      expect(outcome).toMatchObject({ status: 'ok', data: { status: 'partial', created_fresh: 2 } });
+      await sql.raw('drop trigger broken').execute(db);
+      // As if the process had died before it could write down how the whole ended.
+      const lost = 'indeterminate';
+      await sql`update calls set status = ${lost} where call_id = ${callId}`.execute(db);
+      await sql`update approvals set state = ${lost} where uuid = ${approval_id}`.execute(db);
+      expect(await app.kernel.recover()).toMatchObject({ settled: 1, open: 0 });
+      expect(await app.kernel.approvals.get(String(approval_id))).toMatchObject({
+        state: 'approved',
+        outcome: { message: expect.stringContaining('only what is missing') },
+      });
+      expect(await ok('github_issues_batch_create', args)).toMatchObject({ replayed: 2, created_fresh: 1 });
+      expect(await outcomeOf('github_issues_batch_create', args)).toMatchObject({ status: 'routed' });
+      expect(await issues(run_id)).toBe(3);
+    });
+
     it('writes the same comment once in a run', async () => {
       const run_id = await newRun();
       await propose(run_id);

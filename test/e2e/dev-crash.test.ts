@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { git, snapshot } from '../support/dev.ts';
@@ -9,6 +11,7 @@ import { type Server, startUp } from './support.ts';
 /** How a person sees one approval after the other. */
 interface Shown {
   readonly state: string;
+  readonly outcome?: { readonly message?: string };
 }
 
 describe('a server that dies in the middle of a change on GitHub', () => {
@@ -38,13 +41,17 @@ describe('a server that dies in the middle of a change on GitHub', () => {
     });
   };
 
-  it('makes the same issue once, and of a batch only what is missing', async () => {
-    const { double } = place;
+  it('makes the same issue once, and of a batch only what is missing, under the permit it had', async () => {
+    const { double, home } = place;
     if (!double) throw new Error('This needs the double.');
+    const config = join(home.dir, 'config.toml');
+    const ask = '[mcp_policy]\nrequire_approval_for = ["github_issues_batch_create"]\n';
+    writeFileSync(config, readFileSync(config, 'utf8').replace('[mcp_policy]\n', ask));
     server = await startUp(place.home, '--toolkits', 'dev');
     const agent = new DevClient(await server.connect('http'), place.home);
     const run_id = await agent.run('app');
     const issues = ['one', 'two', 'three'].map((title) => ({ title, body: '' }));
+    const permit = await agent.permit({ run_id, issues }, 'github_issues_batch_create');
     const killed = dieAt(double, 'POST /issues', 'act-and-drop', 2);
     const lost = agent.call('github_issues_batch_create', { run_id, issues }).catch(() => undefined);
     await killed;
@@ -61,9 +68,16 @@ describe('a server that dies in the middle of a change on GitHub', () => {
         interval: 1000,
       })
       .toBe(true);
+    await expect.poll(() => state(permit), { timeout: 60_000, interval: 500 }).toBe('approved');
     const again = await next.ok('github_issues_batch_create', { run_id, issues });
     expect(again).toMatchObject({ result: { status: 'ok', replayed: 2, created_fresh: 1 } });
+    expect(state(permit)).toBe('done');
+    // The permit is used up now, so that nothing more is created without a person.
+    expect(await next.call('github_issues_batch_create', { run_id, issues })).toMatchObject({
+      result: { approval_id: expect.anything() },
+    });
     expect(double.issues.map(({ title }) => title)).toEqual(['one', 'two', 'three']);
+    expect(home.failing('audit', 'verify').status).toBe(0);
     await next.close();
     await server.stop();
   }, 180_000);
@@ -76,8 +90,9 @@ describe('a server that dies in the middle of a change on GitHub', () => {
     pr_title: 't',
     files: [{ path: 'README.md', original_content: '# app\n', modified_content: `# ${head_branch}\n` }],
   });
-  const state = (approval_id: string) =>
-    (JSON.parse(place.home.cli('approvals', 'show', approval_id, '--json')) as Shown).state;
+  const shown = (approval_id: string) =>
+    JSON.parse(place.home.cli('approvals', 'show', approval_id, '--json')) as Shown;
+  const state = (approval_id: string) => shown(approval_id).state;
   const writing = (double: GithubDouble) => double.requests.filter((name) => !name.startsWith('GET '));
 
   /** What must be there in the end, however often it was interrupted. */
@@ -124,6 +139,11 @@ describe('a server that dies in the middle of a change on GitHub', () => {
       expect(double.requests, request).not.toEqual([]);
       expect(writing(double), request).toEqual([]);
       expect(git(target, 'for-each-ref'), request).toBe(left);
+      // The person is told which branch stands where, as long as nothing came of it.
+      const word = `The branch ${head} stands on GitHub in acme/app at ${branch ? git(target, 'rev-parse', '--short=12', head) : ''}`;
+      expect(shown(approval_id).outcome?.message?.includes(word) ?? false, request).toBe(
+        branch && settled !== 'done',
+      );
       const next = new DevClient(await server.connect('http'), home);
       const again = { ...args, approval_id };
       if (settled === 'done') {

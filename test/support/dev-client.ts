@@ -77,14 +77,14 @@ export class DevClient {
   }
 
   /** Asks for a permit, which the person at the command line gives. */
-  async permit(args: JsonObject): Promise<string> {
-    const approval_id = await this.ask(args);
+  async permit(args: JsonObject, tool?: string): Promise<string> {
+    const approval_id = await this.ask(args, tool);
     this.home.cli('approvals', 'approve', approval_id);
     return approval_id;
   }
 
-  async ask(args: JsonObject): Promise<string> {
-    const request = { tool: 'code_branch_pr_create', arguments: args as JsonValue, reason: 'please' };
+  async ask(args: JsonObject, tool = 'code_branch_pr_create'): Promise<string> {
+    const request = { tool, arguments: args as JsonValue, reason: 'please' };
     const { structuredContent } = await this.session.client.callTool({
       name: 'approval_request',
       arguments: request as JsonObject,

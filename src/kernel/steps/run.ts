@@ -76,7 +76,7 @@ async function settle(call: CallState, fault: ToolFault, ports: Ports): Promise<
       if (settlement.settled === 'done')
         return { status: 'ok', data: settlement.data, notes: call.notes, replayed: false };
       if (settlement.settled === 'not_done')
-        return { status: 'failed', fault: nowCertain(fault), notes: call.notes };
+        return { status: 'failed', fault: nowCertain(fault, settlement.left), notes: call.notes };
     } catch (error) {
       ports.log.warn('Reconciling a failed call did not work', { call: call.id, tool: tool.name, error });
     }
@@ -96,7 +96,11 @@ async function settle(call: CallState, fault: ToolFault, ports: Ports): Promise<
 }
 
 /** What was in doubt no longer is: the caller may send it again wherever that makes sense for this fault. */
-function nowCertain({ code, message, detail, resetAt, cause }: ToolFault): ToolFault {
-  const said = message.replace(/\.?$/, '; a look at the far side showed that it did not happen.');
+function nowCertain(
+  { code, message, detail, resetAt, cause }: ToolFault,
+  left: string | undefined,
+): ToolFault {
+  const looked = left === undefined ? 'it did not happen.' : `it was not finished. ${left}`;
+  const said = message.replace(/\.?$/, `; a look at the far side showed that ${looked}`);
   return new ToolFault(code, said, { detail, resetAt, cause, effect: 'none' });
 }

@@ -89,6 +89,14 @@ export interface Published {
   readonly existed: boolean;
 }
 
+/** A branch without its pull request. */
+export interface Stray {
+  readonly commit: string;
+  /** Where it stands and how a person gets rid of it, as parts of a sentence. */
+  readonly where: string;
+  readonly remove: string;
+}
+
 export interface ListFilter {
   readonly state: 'open' | 'closed' | 'all';
   readonly limit: number;
@@ -125,4 +133,6 @@ export interface Forge {
   publish(plan: Plan, stamp: Stamp): Promise<Published>;
   /** The pull request an interrupted `publish` opened. A branch without one is taken over when it is published again. */
   findPublished(headBranch: string, trace: Trace): Promise<Published | undefined>;
+  /** A branch with a commit of this message on which an interrupted `publish` may have ended. */
+  strayBranch(headBranch: string, message: string, signal: AbortSignal): Promise<Stray | undefined>;
 }

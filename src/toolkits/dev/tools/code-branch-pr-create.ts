@@ -6,7 +6,7 @@ import { CHANGE_PROFILES } from '../../../contract/profile.ts';
 import { checkRequest } from '../change/check-request.ts';
 import { type ChangeRequest, type Plan, planChange } from '../change/plan.ts';
 import { changeRisks } from '../change/risks.ts';
-import type { Published } from '../forge/port.ts';
+import type { Published, Stray } from '../forge/port.ts';
 import { checkBranchName } from '../git/branch-name.ts';
 import type { Repo } from '../repos/directory.ts';
 import { type DevServices, defineDevTool } from '../services.ts';
@@ -114,12 +114,18 @@ export const codeBranchPrCreate = defineDevTool({
     const trace = { callId, since: startedAt, signal };
     const published = await repo.forge.findPublished(args.head_branch, trace);
     // Also where the branch stands without its pull request: the same call under the same permit takes it over.
-    if (!published) return { settled: 'not_done' };
+    if (!published) {
+      const stray = await repo.forge.strayBranch(args.head_branch, args.commit_message, signal);
+      return { settled: 'not_done', ...(stray ? { left: tellStray(args.head_branch, stray) } : {}) };
+    }
     await services.runs.setHead(run.run_id, args.head_branch, published.commit);
     const data = { base_branch: args.base_branch, head_branch: args.head_branch, planned_commands: [] };
     return { settled: 'done', data: { ...data, ...made(published) } };
   },
 });
+
+const tellStray = (branch: string, { commit, where, remove }: Stray): string =>
+  `The branch ${branch} stands ${where} at ${commit.slice(0, 12)} without its pull request. The same call under the same approval takes it over; a person who does not want it can ${remove}.`;
 
 const request = (args: Args): ChangeRequest => ({
   baseBranch: args.base_branch,

@@ -94,7 +94,7 @@ export const githubIssuesBatchCreate = defineDevTool({
   },
 
   // Each item has an intent and a marker of its own; sending the batch again makes only what is missing.
-  reconcile: async () => ({ settled: 'not_done' }),
+  reconcile: async () => ({ settled: 'not_done', resumes: true }),
 });
 
 function toItem(index: number, outcome: Outcome): Item {

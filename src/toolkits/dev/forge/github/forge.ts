@@ -1,7 +1,18 @@
 import { ToolFault } from '../../../../contract/faults.ts';
 import type { Plan } from '../../change/plan.ts';
 import type { TreeSource } from '../../change/tree-source.ts';
-import type { Comment, Forge, Issue, ListFilter, Published, Pull, PullFiles, Stamp, Trace } from '../port.ts';
+import type {
+  Comment,
+  Forge,
+  Issue,
+  ListFilter,
+  Published,
+  Pull,
+  PullFiles,
+  Stamp,
+  Stray,
+  Trace,
+} from '../port.ts';
 import type { GithubClient } from './client.ts';
 import { hasMarker, withMarker } from './marker.ts';
 import { writeOnce } from './once.ts';
@@ -183,6 +194,18 @@ export class GithubForge implements Forge {
     const { callId, signal } = trace;
     const pull = await findPull(this.#repo, headBranch, signal, ({ body }) => hasMarker(body, callId));
     return pull && { commit: pull.head.sha, pull, existed: false };
+  }
+
+  async strayBranch(headBranch: string, message: string, signal: AbortSignal): Promise<Stray | undefined> {
+    const commit = await branchHead(this.#repo, headBranch, signal);
+    if (commit === undefined) return undefined;
+    const found = await this.#repo.find('code:read', 'read the branch', (octokit) =>
+      octokit.rest.git.getCommit({ ...this.#repo.at(signal), commit_sha: commit }),
+    );
+    if (found?.data.message.trim() !== message.trim()) return undefined;
+    if (await findPull(this.#repo, headBranch, signal, ({ state }) => state === 'open')) return undefined;
+    const where = `on GitHub in ${this.#repo.owner}/${this.#repo.name}`;
+    return { commit, where, remove: 'delete it there' };
   }
 
   async #rawPull(number: number, signal: AbortSignal) {

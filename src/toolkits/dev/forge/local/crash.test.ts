@@ -113,6 +113,9 @@ describe.each(['alone', 'with a remote'] as const)(
         const pushed = git(remote, 'for-each-ref', `refs/heads/${head_branch}`) !== '';
         settledAs.add(`${outcome.settled}${pushed && !exists ? ', pushed' : ''}`);
         expect(outcome.settled).toBe(exists ? 'done' : 'not_done');
+        // A branch that only the remote has is named to the person, and nothing else is.
+        const word = `The branch ${head_branch} stands on the remote origin at `;
+        expect('left' in outcome && outcome.left?.startsWith(word)).toBe(pushed && !exists);
         const again = await world.call('code_branch_pr_create', args);
         expect(again.data).toMatchObject({ pull_request: { state: 'open', head: { ref: head_branch } } });
         const { prs } = (await world.view('prs', { repo: 'app', state: 'all', limit: 100 })) as {

@@ -3,7 +3,18 @@ import type { Plan } from '../../change/plan.ts';
 import type { TreeSource } from '../../change/tree-source.ts';
 import { cloneTree } from '../../git/clone-tree.ts';
 import { GitError } from '../../git/git.ts';
-import type { Comment, Forge, Issue, ListFilter, Published, Pull, PullFiles, Stamp, Trace } from '../port.ts';
+import type {
+  Comment,
+  Forge,
+  Issue,
+  ListFilter,
+  Published,
+  Pull,
+  PullFiles,
+  Stamp,
+  Stray,
+  Trace,
+} from '../port.ts';
 import { authorName, localAuthor } from './authors.ts';
 import { type MergeMethod, mergedTree, mergePull, settleMerge } from './merge.ts';
 import { plannedCommands } from './planned-commands.ts';
@@ -134,6 +145,17 @@ export class LocalForge implements Forge {
   async findPublished(_headBranch: string, trace: Trace): Promise<Published | undefined> {
     const row = await settlePublish(this.#shop, trace);
     return row && { commit: row.head_commit, existed: false, pull: await this.#pull(row, trace.signal) };
+  }
+
+  async strayBranch(headBranch: string, message: string, signal: AbortSignal): Promise<Stray | undefined> {
+    // Without a remote the branch is the last step, and no pull request is missing where it stands.
+    const { clone, remote, store } = this.#shop;
+    const commit = await remote?.branch(headBranch, signal);
+    if (!remote || commit === undefined || !(await clone.commit(commit, signal))) return undefined;
+    const said = await clone.text(['show', '-s', '--no-show-signature', '--format=%B', commit], { signal });
+    if (said !== message.trim() || (await store.livePull(headBranch, commit))) return undefined;
+    const remove = `delete it: git -C ${JSON.stringify(clone.folder)} push ${remote.name} --delete ${headBranch}`;
+    return { commit, where: `on the remote ${remote.name}`, remove };
   }
 
   /** Only for people: the tool that calls this is never listed to agents. */
