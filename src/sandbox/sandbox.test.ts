@@ -285,6 +285,24 @@ describe('changes in the sandbox', () => {
     await expect(world.sandbox.control('dance')).rejects.toThrow('dance');
   });
 
+  it('refuses words the Ads API does not know, as it does', async () => {
+    await using world = await startXWorld();
+    const account_id = '18ce54d4x5t';
+    const line = { account_id, campaign_id: '8wku2', bid_amount_local_micro: 1, objective: 'REACH' };
+    const wrong = { ...line, product_type: 'MEDIA', placements: 'EVERYWHERE' };
+    const times = { start_time: '2026-03-01T00:00:00Z', end_time: '2026-03-09T00:00:00Z' };
+    await expect(world.api.request('x_ads_line_item_create', { ...wrong, ...times })).rejects.toMatchObject({
+      code: 'x_api_error',
+      message: expect.stringContaining('EVERYWHERE'),
+    });
+    const day = { start_time: '2026-02-22T23:00:00Z', end_time: '2026-02-23T23:00:00Z' };
+    const stats = { account_id, entity_ids: '8wku2', metric_groups: 'WEATHER', ...day };
+    await expect(world.api.request('x_ads_analytics', stats)).rejects.toMatchObject({
+      code: 'x_api_error',
+      message: expect.stringContaining('WEATHER'),
+    });
+  });
+
   it('shows of a conversation the fields asked for, with its people where they are wanted', async () => {
     await using world = await startXWorld();
     const ask = async (id: 'x_v2_dm_conversations' | 'x_v2_dm_conversation_by_id', params: JsonObject) =>

@@ -188,6 +188,20 @@ describe('what people see of the account', () => {
     expect(rows.filter((row) => JSON.stringify(row).includes('x_sandbox_reset'))).toHaveLength(1);
   });
 
+  it('forgets with the sandbox what was posted and uploaded there, so that the same can be tried again', async () => {
+    putMedia(terminal.home);
+    const picture = ['--media', join(terminal.home, 'media', 'dot.png'), '--approve'];
+    const tries = async () => [
+      (await terminal.run('x', 'post', 'Tried twice', ...picture)).code,
+      (await terminal.run('x', 'thread', 'One of two', 'Two of two', '--approve')).code,
+    ];
+    expect(await tries()).toEqual([0, 0]);
+    await terminal.run('x', 'drafts', 'add', 'Kept', '--approve');
+    await terminal.run('x', 'sandbox', 'reset');
+    expect(await tries()).toEqual([0, 0]);
+    expect((await terminal.run('x', 'drafts')).out).toContain('Kept');
+  });
+
   it('lists what discovery found and the target accounts of the configuration', async () => {
     terminal.configure('[targets]\naccounts = ["hello_world"]\n');
     expect((await terminal.run('x', 'targets')).out).toMatch(/@hello_world +0 +0 +never/);

@@ -8,7 +8,7 @@ import { createServed } from '../../src/serving.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
 import { evaluate, type Scenario, type Step } from './harness.ts';
 
-/** The documented codes, read from the committed manifest rather than from the source. */
+/** The documented codes, written out: what the source says of itself would prove nothing. */
 const DOCUMENTED = new Set([
   'x_rate_limited',
   'x_auth_expired',

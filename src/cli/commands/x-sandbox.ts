@@ -1,8 +1,12 @@
+import type { Kysely } from 'kysely';
 import type { App } from '../../app.ts';
 import { principalName } from '../../contract/principal.ts';
 import type { RunningSandbox } from '../../contract/sandbox.ts';
 import { pickBackend } from '../../toolkits/x/client/connect.ts';
+import type { XClientTables } from '../../toolkits/x/client/tables.ts';
 import { xApi } from '../../toolkits/x/config.ts';
+import { forgetWorld } from '../../toolkits/x/growth/forget.ts';
+import type { GrowthTables } from '../../toolkits/x/growth/tables.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson } from '../output.ts';
 
@@ -42,13 +46,15 @@ export function sandboxReset(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {
     const sandbox = await open(app);
     await sandbox.reset();
+    await forgetWorld(app.database.db as unknown as Kysely<GrowthTables & XClientTables>, 'sandbox');
     await app.kernel.note({
       kind: 'config',
       principal: principalName(app.person),
       extra: { x_sandbox_reset: true },
     });
     if (global.json) return printJson({ reset: true, ...(await sandbox.control('summary')) });
-    print('The sandbox is back to its seeded data. The log, drafts and schedule are as they were.');
+    print('The sandbox is back to its seeded data; what was posted and found there is forgotten.');
+    print('The log, drafts and schedule are as they were.');
   });
 }
 

@@ -15,6 +15,9 @@ const METRICS: Readonly<Record<string, readonly string[]>> = {
   BILLING: ['billed_engagements', 'billed_charge_local_micro'],
   VIDEO: ['video_total_views', 'video_views_100'],
   MEDIA: ['media_views', 'media_engagements'],
+  WEB_CONVERSION: ['conversion_purchases', 'conversion_sign_ups'],
+  MOBILE_CONVERSION: ['mobile_conversion_installs', 'mobile_conversion_purchases'],
+  LIFE_TIME_VALUE_MOBILE_CONVERSION: ['mobile_conversion_lifetime_value_purchases'],
 };
 
 /** Analytics: what X demands it demands too, and the numbers are made up from id and hour alone. */
@@ -39,6 +42,13 @@ export function parseStats(call: Call, accountId: string): Answer {
   const step = STEP_MS[granularity] ?? end - start;
   const steps = Math.ceil((end - start) / step);
   const groups = list(call, 'metric_groups');
+  const stranger = groups.find((group) => !METRICS[group]);
+  if (stranger !== undefined)
+    throw adsProblem(
+      400,
+      'INVALID_PARAMETER',
+      `Got ${stranger} for metric_groups, expected one of ${Object.keys(METRICS).join(', ')}`,
+    );
   const data = ids.map((id) => {
     const doc = call.state.get(collection, id);
     if (doc?.account_id !== accountId)

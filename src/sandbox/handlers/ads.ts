@@ -22,7 +22,8 @@ const missing = (what: string, id: string) => adsProblem(404, 'NOT_FOUND', `The 
 
 function account(call: Call): AdsDoc {
   const doc = call.state.get('ads_accounts', text(call, 'account_id'));
-  if (!doc || doc.deleted) throw missing('account', text(call, 'account_id'));
+  if (!doc || (doc.deleted && call.args.with_deleted !== true))
+    throw missing('account', text(call, 'account_id'));
   return doc;
 }
 
@@ -109,6 +110,16 @@ const CAMPAIGN_FIELDS = {
   total_budget_amount_local_micro: 'total_budget_amount_local_micro',
 } as const;
 
+const PLACEMENTS = [
+  'ALL_ON_TWITTER',
+  'PUBLISHER_NETWORK',
+  'TWITTER_MEDIA_VIEWER',
+  'TWITTER_PROFILE',
+  'TWITTER_REPLIES',
+  'TWITTER_SEARCH',
+  'TWITTER_TIMELINE',
+];
+
 export const ads = {
   x_ads_accounts: (call) => page(call, 'ads_accounts', 'account', { account_id: 'id' }),
   x_ads_account_by_id: (call) => one(account(call), 'account'),
@@ -143,6 +154,13 @@ export const ads = {
     page(call, 'line_items', 'line_item', { campaign_ids: 'campaign_id', line_item_ids: 'id' }),
   x_ads_line_item_create: (call) => {
     need(call, 'campaigns', 'campaign_id', 'campaign');
+    const stranger = list(call, 'placements').find((place) => !PLACEMENTS.includes(place));
+    if (stranger !== undefined)
+      throw adsProblem(
+        400,
+        'INVALID_PARAMETER',
+        `Expected one of ${PLACEMENTS.join(', ')}, got ${stranger} for placements`,
+      );
     const fields = given(call, {
       campaign_id: 'campaign_id',
       bid_amount_local_micro: 'bid_amount_local_micro',

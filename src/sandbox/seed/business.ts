@@ -1,7 +1,8 @@
 import type { AdsCollection, AdsDoc, JobDoc, JsonDoc, RuleDoc } from '../documents.ts';
 
-/** The one advertising account of the sandbox. */
+/** The one advertising account in use. */
 const ADS_ACCOUNT = '18ce54d4x5t';
+const OLD_ACCOUNT = '18ce53uo3nm';
 
 const DAY_MS = 86_400_000;
 
@@ -37,6 +38,32 @@ export function seedAds(now: Date, posts: Readonly<Record<string, string>>): [Ad
         approval_status: 'ACCEPTED',
         business_name: 'Tidepool',
       }),
+    ],
+    // What was deleted long ago is listed only on demand.
+    [
+      'ads_accounts',
+      {
+        ...doc(OLD_ACCOUNT, 900, { name: 'Tidepool beta', timezone: 'Europe/Berlin', currency: 'EUR' }, true),
+        account_id: OLD_ACCOUNT,
+      },
+    ],
+    [
+      'funding_instruments',
+      doc('lygx9', 400, { type: 'CREDIT_CARD', description: 'Visa ending in 1881', currency: 'EUR' }, true),
+    ],
+    ['line_items', doc('9cqhz', 199, lineItem('8wku1', 'REACH', 100_000), true)],
+    [
+      'promoted_tweets',
+      doc(
+        '1efwkc',
+        198,
+        { line_item_id: '9cqhz', tweet_id: posts.launch ?? '', entity_status: 'PAUSED' },
+        true,
+      ),
+    ],
+    [
+      'targeting',
+      doc('2rqpa', 198, { line_item_id: '9cqi0', targeting_type: 'KEYWORD', targeting_value: 'pager' }, true),
     ],
     [
       'funding_instruments',

@@ -20,6 +20,10 @@ import {
   type Structure,
 } from './styles.ts';
 
+/** A post needs a hundred at most; models that think first count their thoughts too. */
+const POST_TOKENS = 4000;
+const THREAD_TOKENS = 12_000;
+
 export interface WriterOptions {
   readonly settings: Pick<XSettings, 'llm' | 'business' | 'limits'>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -93,7 +97,7 @@ export class Writer {
       purpose: 'reply',
       style,
       prompt,
-      maxTokens: 1000,
+      maxTokens: POST_TOKENS,
       temperature: 0.7,
       signal,
     });
@@ -119,7 +123,7 @@ export class Writer {
       purpose: 'tweet',
       style,
       prompt,
-      maxTokens: 1000,
+      maxTokens: POST_TOKENS,
       temperature: 0.8,
       signal,
     });
@@ -140,7 +144,7 @@ export class Writer {
       avoid(limits.banned_phrases),
     ]);
     const style = business.content_style;
-    const task = { purpose: 'thread', style, prompt, maxTokens: 4000, temperature: 0.7, signal };
+    const task = { purpose: 'thread', style, prompt, maxTokens: THREAD_TOKENS, temperature: 0.7, signal };
     const parts = await this.#attempt<string[]>(task, async (answer) => {
       const texts = splitParts(answer);
       if (texts.length !== wish.count) {

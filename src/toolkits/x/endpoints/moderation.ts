@@ -6,7 +6,11 @@ const READ = ['tweet.read', 'users.read'] as const;
 const target = body('target_user_id', 'user_id', { required: true });
 const next = { param: 'pagination_token', next: 'meta.next_token' } as const;
 const users = { shape: 'many', of: 'user' } as const;
-const listing = { user_id: self(), ...paged(1, 1000), ...fields({ user_fields: USER_FIELDS }) };
+const listing = {
+  user_id: self(),
+  ...paged(1, 1000, 'pagination_token', { fallback: 100 }),
+  ...fields({ user_fields: USER_FIELDS }),
+};
 const NO_BLOCKING = 'X took blocking out of its published API; kept because the tool is documented';
 
 export const moderation = {

@@ -20,9 +20,14 @@ export const body = make('body');
 export const self = (wire = 'id', required = true): Param =>
   path(wire, 'self_id', { required, doc: 'own id, or me' });
 
-/** `max_results` and `pagination_token`, with X's bounds. */
-export const paged = (min: number, max: number, token = 'pagination_token'): Params => ({
-  max_results: query('max_results', 'integer', { min, max }),
+/** `max_results` and `pagination_token`, with X's bounds. `fallback` where the documented default is not X's own. */
+export const paged = (
+  min: number,
+  max: number,
+  token = 'pagination_token',
+  fallback?: { readonly fallback: number },
+): Params => ({
+  max_results: query('max_results', 'integer', { min, max, ...fallback }),
   pagination_token: query(token, 'token', { doc: 'next_token of the page before' }),
 });
 

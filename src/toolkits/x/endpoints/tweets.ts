@@ -105,7 +105,7 @@ export const tweets = {
     path: '/2/tweets/{id}/quote_tweets',
     params: {
       id: path('id', 'post_id'),
-      ...paged(10, 100),
+      ...paged(10, 100, 'pagination_token', { fallback: 100 }),
       ...fields({ tweet_fields: POST_FIELDS, user_fields: USER_FIELDS, expansions: 'author_id' }),
     },
     credentials: ['user', 'app'],

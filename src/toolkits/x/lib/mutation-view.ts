@@ -51,7 +51,7 @@ export function describeMutation(call: CallDetail, services: Pick<XServices, 'un
     params_summary: summarise(call.args) ?? '',
     result_summary: summarise(resultOf(call)),
     error_code: call.code ?? null,
-    elapsed_ms: call.latencyMs,
+    elapsed_ms: Math.round(call.latencyMs),
     requested_by: call.principal,
     approval_id: call.approvalId ?? null,
     created_at: call.startedAt.toISOString(),

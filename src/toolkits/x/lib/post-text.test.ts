@@ -26,11 +26,31 @@ describe('the length of a post', () => {
     ['an address, which is no link', 'ada@example.com', 15],
     ['a mention and a hashtag', '@ada #boats', 11],
     ['a newline', 'a\nb', 3],
-    // From twitter-text's own conformance suite.
+    // After the cases of twitter-text's own conformance suite.
     ['a sentence', 'This is a test.', 15],
     ['links with and without protocol', 'Test https://test.com test https://test.com test.com test', 86],
+    ['a word and a link', 'Hi http://test.co', 26],
+    ['a link alone', 'http://test.co', 23],
+    ['letters beyond the limit', 'x'.repeat(285), 285],
+    ['a link amid letters', `${'x'.repeat(10)} http://www.twitter.com/jack ${'x'.repeat(264)}`, 299],
+    ['a link after letters', `${'x'.repeat(264)} http://www.twitter.com/jack `, 289],
+    ['ten links', 'https://www.twitter.com/aloha '.repeat(10), 240],
     ['140 double-byte characters', 'の'.repeat(140), 280],
+    ['160 Chinese characters', '故'.repeat(160), 320],
+    ['three Latin letters before 160 Chinese ones', `the${'故'.repeat(160)}`, 323],
     ['140 cats outside the basic plane', '\u{1f431}'.repeat(140), 280],
+    ['160 emoji', '😷'.repeat(160), 320],
+    ['letters made one by normalization', 'A\u0301B', 2],
+    ['a letter made three by normalization', 'A\uFB2C', 4],
+    ['a normalized letter at the end', `${'x'.repeat(279)}A\u0301x`, 281],
+    ['letters, old symbols and a joined family', 'H🐱☺👨‍👩‍👧‍👦', 7],
+    ['five emoji', '😷👾😡🔥💩', 10],
+    ['a skin tone and a joined profession', '🙋🏽👨‍🎤', 4],
+    ['spaces and dashes of general punctuation', '\u2000\u2001\u2002\u200A\u200B\u200C\u2010\u2015\u2017', 9],
+    ['quotes and primes of general punctuation', '\u2018\u201F\u2032\u2037', 4],
+    ['a domain with a label of 64 letters, which is no link', `${'r'.repeat(64)}.com`, 68],
+    ['a Japanese host that is too long for a link', `${'あ'.repeat(120)} http://${'い'.repeat(60)}.com`, 372],
+    ['a Japanese host that just fits a link', `${'あ'.repeat(120)} http://${'あい'.repeat(10)}.com`, 264],
   ])('counts %s', async (_what, text, expected) => {
     expect(await postLength(text)).toBe(expected);
   });

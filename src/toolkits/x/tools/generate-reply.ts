@@ -21,7 +21,7 @@ export const generateReply = defineXTool({
     tweet_id: postId,
     context: z.string().max(2000).optional().describe('What the reply should take into account.'),
     tweet_text: z.string().max(25_000).optional().describe('Saves reading the post.'),
-    tweet_author: z.string().max(50).optional(),
+    tweet_author: z.string().max(50).optional().describe('With tweet_text.'),
     mention_product: z.boolean().default(false),
   }),
   output: z.object({

@@ -44,12 +44,15 @@ export const getMcpToolMetrics = defineXTool({
         success_count: row.successCount,
         failure_count: row.failureCount,
         success_rate: row.totalCalls === 0 ? 0 : row.successCount / row.totalCalls,
-        avg_latency_ms: row.avgMs,
-        p50_latency_ms: row.p50Ms,
-        p95_latency_ms: row.p95Ms,
-        min_latency_ms: row.minMs,
-        max_latency_ms: row.maxMs,
+        avg_latency_ms: rounded(row.avgMs),
+        p50_latency_ms: rounded(row.p50Ms),
+        p95_latency_ms: rounded(row.p95Ms),
+        min_latency_ms: rounded(row.minMs),
+        max_latency_ms: rounded(row.maxMs),
       })),
     };
   },
 });
+
+/** Many reads take less than a millisecond, so that tenths say something; more digits do not. */
+const rounded = (ms: number): number => Math.round(ms * 10) / 10;
