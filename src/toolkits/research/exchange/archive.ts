@@ -25,7 +25,11 @@ export class Archive {
     this.#entries = entries;
   }
 
-  static async open(file: string | Uint8Array, limits: ArchiveLimits = ARCHIVE_LIMITS): Promise<Archive> {
+  static async open(
+    file: string | Uint8Array,
+    limits: ArchiveLimits = ARCHIVE_LIMITS,
+    otherwise = 'This is not a ZIP archive, or it is damaged.',
+  ): Promise<Archive> {
     const { default: yauzl } = await import('yauzl');
     const options = {
       lazyEntries: true,
@@ -36,7 +40,9 @@ export class Archive {
     };
     const zip = await new Promise<ZipFile>((resolve, reject) => {
       const done = (error: Error | null, opened?: ZipFile) =>
-        opened && !error ? resolve(opened) : reject(notAnArchive(error));
+        opened && !error
+          ? resolve(opened)
+          : reject(new ToolFault('validation_error', otherwise, { cause: error }));
       if (typeof file === 'string') yauzl.open(file, options, done);
       else yauzl.fromBuffer(Buffer.from(file.buffer, file.byteOffset, file.byteLength), options, done);
     });
@@ -143,8 +149,6 @@ const describe = (error: unknown): string => {
 
 const refused = (why: string): ToolFault =>
   new ToolFault('validation_error', `The archive was refused: ${why}.`);
-const notAnArchive = (cause: unknown): ToolFault =>
-  new ToolFault('validation_error', 'This is not a ZIP archive, or it is damaged.', { cause });
 const damaged = (name: string, cause: unknown): ToolFault =>
   new ToolFault(
     'validation_error',

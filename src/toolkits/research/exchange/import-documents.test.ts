@@ -58,7 +58,9 @@ describe('a document', () => {
 
   it('is refused when it is no Word document or a bomb', async () => {
     await expect(read('a.docx', await zip({ 'other.xml': '<a/>' }))).rejects.toThrow(/not a Word document/);
-    await expect(read('a.docx', Buffer.from('text'))).rejects.toThrow(/not a ZIP archive/);
+    await expect(read('a.docx', Buffer.from('text'))).rejects.toThrow(
+      'a.docx is not a Word document (.docx), or it is damaged.',
+    );
   });
 
   it('is read from a PDF page by page, and pages without text are told', async () => {
@@ -210,6 +212,15 @@ describe('an import', () => {
     expect(project.attributes().find(({ name, targetId }) => name === 'Age' && targetId === 2)?.value).toBe(
       '51',
     );
+  });
+
+  it('takes short answers to a question for a text, and short values without a question for attributes', async () => {
+    const project = bench.create('study');
+    const csv =
+      'ID,Job title,What helps you?,Do you smoke?\nP1,staff nurse,My colleagues,no\nP2,senior physio,The choir and my garden,no\nP3,ward clerk,Running in the park,yes\n';
+    await importDocuments(project, byAgent('import'), [file('survey.csv', csv)]);
+    expect(project.sources().map(({ name }) => name)).toEqual(['survey – What helps you.txt']);
+    expect(project.attributeTypes().map(({ name }) => name)).toEqual(['Do you smoke', 'Job title']);
   });
 
   it('stops when it is cancelled and tells what it is doing', async () => {

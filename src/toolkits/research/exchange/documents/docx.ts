@@ -15,7 +15,11 @@ export async function readDocx(
   working: Working = {},
 ): Promise<string> {
   // The library unpacks whatever it is given, so the archive is looked through first.
-  const archive = await Archive.open(bytes, LIMITS);
+  const archive = await Archive.open(
+    bytes,
+    LIMITS,
+    `${name} is not a Word document (.docx), or it is damaged.`,
+  );
   const isWord = archive.find('word/document.xml') !== undefined;
   const pictures = archive.names().filter((entry) => entry.startsWith('word/media/')).length;
   archive.close();

@@ -114,12 +114,14 @@ function openColumns(
   name: string,
 ): Set<number> {
   if (wanted) return new Set(wanted.map((column) => columnAt(columns, column, name)));
-  const open = columns.flatMap((_, at) => {
+  const open = columns.flatMap((column, at) => {
     const answers = cells.map((row) => row[at] ?? '').filter(Boolean);
     const words =
       answers.reduce((sum, answer) => sum + answer.split(/\s+/).length, 0) / Math.max(1, answers.length);
     const different = new Set(answers).size / Math.max(1, answers.length);
-    return at !== caseAt && words >= 4 && different > 0.5 ? [at] : [];
+    // What is asked as a question may be answered in few words; a heading such as "Job title" names a value.
+    const enough = column.trimEnd().endsWith('?') ? 2 : 4;
+    return at !== caseAt && words >= enough && different > 0.5 ? [at] : [];
   });
   return new Set(open);
 }

@@ -21,7 +21,12 @@ export async function openQdpx(
   report: ExchangeReport,
   working: Working = {},
 ): Promise<OpenedQdpx> {
-  const archive = await Archive.open(file);
+  const what = typeof file === 'string' ? basename(file) : 'The file';
+  const archive = await Archive.open(
+    file,
+    undefined,
+    `${what} is not a REFI-QDA project (.qdpx), or it is damaged.`,
+  );
   try {
     const name = projectFile(archive, report);
     if (archive.size(name) > LARGEST_XML)
