@@ -1,10 +1,10 @@
 import type { App } from './app.ts';
 import type { JsonObject } from './contract/json.ts';
 import { principalName } from './contract/principal.ts';
+import { storeId, storeKey } from './kernel/store-key.ts';
 import { VERSION } from './lib/version.ts';
 import { prompts } from './prompts.ts';
 import { createExposure, type ExposureOptions } from './registry/exposure.ts';
-import { storeId, storeKey } from './store-key.ts';
 import type { Served, ServedResource } from './transports/served.ts';
 
 const INSTRUCTIONS = `Countersign runs your tool calls under a policy set by a person.

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { Database } from '../kernel/database.ts';
-import { storeId } from '../store-key.ts';
+import { storeId } from '../kernel/store-key.ts';
 
 const KEY = 'server_url';
 

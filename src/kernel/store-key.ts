@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Database } from './kernel/database.ts';
+import type { Database } from './database.ts';
 
 const KEY = 'request_state_secret';
 
