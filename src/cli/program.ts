@@ -2,13 +2,13 @@ import { Command, CommanderError, Option } from 'commander';
 import { ConfigError } from '../config/error.ts';
 import { ToolFault } from '../contract/faults.ts';
 import { PROFILES } from '../contract/profile.ts';
-import { closest } from '../lib/closest.ts';
 import { fileProblem } from '../lib/file-problem.ts';
 import { VERSION } from '../lib/version.ts';
 import { CliError, type GlobalOptions } from './context.ts';
 import { hintOf } from './hint.ts';
 import { complain, print } from './output.ts';
 import { addToolkitCommands } from './toolkit-commands.ts';
+import { explainWrongUse } from './wrong-use.ts';
 
 /** Reads the command line and runs one command. Each is loaded only when it is called. */
 export async function runCli(argv: readonly string[]): Promise<void> {
@@ -45,31 +45,8 @@ export function createProgram(): Command {
   addRecord(program);
   addAssistant(program);
   addToolkitCommands(program);
-  refuseUnknown(program);
+  explainWrongUse(program);
   return program;
-}
-
-/** A mistyped command must not become an argument of the group's default one, nor of the group itself. */
-function refuseUnknown(group: Command): void {
-  for (const one of group.commands) refuseUnknown(one);
-  group.hook('preSubcommand', ({ args: [word], commands }, chosen) => {
-    if (word === undefined || word.startsWith('-') || chosen.registeredArguments.length > 0) return;
-    if (commands.some((one) => one.name() === word || one.aliases().includes(word))) return;
-    refuseWord(group, word);
-  });
-  if (group.commands.length === 0 || group.registeredArguments.length > 0) return;
-  // Commander would count the word as one argument too many and not say what it takes instead.
-  group.allowExcessArguments().hook('preAction', (_group, acting) => {
-    const [word] = acting.args;
-    if (acting === group && word !== undefined) refuseWord(group, word);
-  });
-}
-
-function refuseWord(group: Command, word: string): never {
-  const known = group.commands.map((one) => one.name());
-  const meant = closest(word, known);
-  const hint = meant === undefined ? `(It takes ${known.join(', ')}.)` : `(Did you mean ${meant}?)`;
-  return group.error(`error: unknown command '${word}'\n${hint}`);
 }
 
 function addServing(program: Command): void {
@@ -186,7 +163,7 @@ function addDeciding(program: Command): void {
   approvals
     .command('edit <id>')
     .description('change the arguments before approving')
-    .option('--args <json>', 'the new arguments')
+    .addOption(new Option('--args <json>', 'the new arguments').conflicts('file'))
     .option('--file <file>', 'the new arguments from a file, - for stdin')
     .action(async (id, options, command) => (await load()).editApproval(globals(command), id, options));
   approvals
@@ -199,7 +176,7 @@ function addDeciding(program: Command): void {
   approvals
     .command('settle <call>')
     .description('say whether an indeterminate change happened')
-    .option('--happened', 'it did')
+    .addOption(new Option('--happened', 'it did').conflicts('notHappened'))
     .option('--not-happened', 'it did not')
     .action(async (call, options, command) => (await load()).settle(globals(command), call, options));
   for (const paused of [true, false]) {

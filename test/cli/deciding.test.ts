@@ -73,10 +73,22 @@ describe('a pause', () => {
 
 describe('a mistyped command', () => {
   it.each([
-    [['approvals', 'aprove', '1'], "Error: unknown command 'aprove'\n(Did you mean approve?)\n"],
-    [['agents', 'ad', 'x'], "Error: unknown command 'ad'\n(Did you mean add?)\n"],
-    [['x', 'schedule', 'mvoe', '1'], "Error: unknown command 'mvoe'\n(Did you mean move?)\n"],
-    [['aprovals'], "Error: unknown command 'aprovals'\n(Did you mean approvals?)\n"],
+    [
+      ['approvals', 'aprove', '1'],
+      "Error: unknown command 'aprove'\n(Did you mean approve?)\nUsage: countersign approvals [options] [command]\n",
+    ],
+    [
+      ['agents', 'ad', 'x'],
+      "Error: unknown command 'ad'\n(Did you mean add?)\nUsage: countersign agents [options] [command]\n",
+    ],
+    [
+      ['x', 'schedule', 'mvoe', '1'],
+      "Error: unknown command 'mvoe'\n(Did you mean move?)\nUsage: countersign x schedule [options] [command]\n",
+    ],
+    [
+      ['aprovals'],
+      "Error: unknown command 'aprovals'\n(Did you mean approvals?)\nUsage: countersign [options] [command]\n",
+    ],
   ])('of a group is named as such: %s', async (words, err) => {
     expect(await terminal.run(...words)).toMatchObject({ code: 2, out: '', err });
   });

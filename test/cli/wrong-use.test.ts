@@ -32,6 +32,59 @@ describe('wrong use', () => {
     expect(code).toBe(2);
   });
 
+  it.each([
+    [['approvel'], "unknown command 'approvel'\n(Did you mean approvals?)", '[options] [command]'],
+    [['audit', 'verfy'], "unknown command 'verfy'\n(Did you mean verify?)", 'audit [options] [command]'],
+    [['mcp', 'serv'], "unknown command 'serv'\n(Did you mean serve?)", 'mcp [options] [command]'],
+    [['mcp', 'zzz'], "unknown command 'zzz'\n(It takes serve, manifest.)", 'mcp [options] [command]'],
+    [['auth', 'y'], "unknown command 'y'\n(Did you mean x?)", 'auth [options] [command]'],
+    [['auth', 'x', 'statos'], '(Did you mean status?)', 'auth x [options] [command]'],
+    [['help', 'statu'], "unknown command 'statu'\n(Did you mean status?)", '[options] [command]'],
+    [['audit', 'help', 'verfy'], '(Did you mean verify?)', 'audit [options] [command]'],
+    [['approvals', 'aprove', '1'], '(Did you mean approve?)', 'approvals [options] [command]'],
+    [['audit', 'verify', '--chekpoint', 'x'], '(Did you mean --checkpoint?)', 'audit verify [options]'],
+    [['--jsn', 'status'], '(Did you mean --json?)', '[options] [command]'],
+    [['up', '--port'], "option '--port <port>' argument missing", 'up [options]'],
+    [['approvals', 'show'], "missing required argument 'id'", 'approvals show [options] <id>'],
+    [['approvals', 'show', '1', '2'], "unexpected argument '2'", 'approvals show [options] <id>'],
+    [['pause', 'now'], "unexpected argument 'now'", 'pause [options]'],
+    [['audit', 'export'], "required option '--run <id>' not specified", 'audit export [options]'],
+    [['mcp', 'serve', '--profile', 'wirte'], 'Allowed choices are readonly', 'mcp serve [options]'],
+    [['approvals', 'edit', '1', '--args', '{}', '--file', 'x'], 'cannot be used with', 'approvals edit'],
+    [['approvals', 'settle', 'c', '--happened', '--not-happened'], 'cannot be used', 'approvals settle'],
+  ])('is answered with the way it is meant: %s', async (words, message, usage) => {
+    const { code, out, err } = await terminal.run(...words);
+    expect(err).toMatch(/^Error: /);
+    expect(err).toContain(message);
+    expect(err).toContain(`\nUsage: countersign ${usage}`);
+    expect(err.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+  });
+
+  it.each([
+    [['approvals', 'list', '--limit', 'abc'], '"abc" is not a number from 1 to'],
+    [['approvals', 'list', '--limit', '-3'], '"-3" is not a number from 1 to'],
+    [['approvals', 'list', '--toolkit', 'xx'], 'There is no toolkit "xx". Did you mean x?'],
+    [['stats', '--toolkit', 'reserch'], 'There is no toolkit "reserch". Did you mean research?'],
+    [['approvals', 'approve', '1', '--all'], 'Name ids or use --all, not both.'],
+    [['approvals', 'permit', 'x_pots_tweet', '--args', '{}'], 'Did you mean x_post_tweet?'],
+    [['policy', 'explain', 'x_pots_tweet'], 'Did you mean x_post_tweet?'],
+  ])('exits with 2 and says what fits: %s', async (words, message) => {
+    const { code, err } = await terminal.run(...words);
+    expect(err).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  it('of a whole group shows its help', async () => {
+    const { code, err } = await terminal.run('audit');
+    expect(code).toBe(2);
+    expect(err).toContain('recompute the whole log');
+    expect(await terminal.run('help', 'audit', 'verify')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('--checkpoint <file>'),
+    });
+  });
+
   it('exits with 1 when a name is taken or a time is past', async () => {
     const late = await terminal.run('x', 'schedule', 'add', 'Hello', '--at', '2001-01-01T10:00');
     expect(late).toMatchObject({ code: 1, err: expect.stringContaining('Error: --at is in the past') });

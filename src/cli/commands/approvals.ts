@@ -8,18 +8,22 @@ import { principalName } from '../../contract/principal.ts';
 import { outcomeData } from '../../kernel/evidence.ts';
 import { createExposure } from '../../registry/exposure.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
+import { mustBeTool, mustBeToolkit } from '../names.ts';
 import { complain, print, printJson, table } from '../output.ts';
 import { plainText } from '../plain-text.ts';
-import { age, parseArgs, sentence } from '../text.ts';
+import { age, limitOf, parseArgs, sentence } from '../text.ts';
 import { proposedDiff } from './dev-change.ts';
+
+const MOST_ROWS = 10_000;
 
 export function listApprovals(
   global: GlobalOptions,
   options: { state?: string; limit?: string; toolkit?: string },
 ): Promise<void> {
-  return withApp(global, async ({ kernel, now }) => {
+  return withApp(global, async ({ kernel, inventory, now }) => {
     const states = parseStates(options.state);
-    const limit = Number(options.limit ?? 50);
+    const limit = limitOf(options.limit, MOST_ROWS);
+    mustBeToolkit(inventory, options.toolkit);
     const rows = await kernel.approvals.list({ states, limit, toolkit: options.toolkit, order: 'oldest' });
     if (global.json) return printJson(rows.map(asJson));
     const tell = (found: readonly Approval[]): void => {
@@ -78,6 +82,7 @@ export function approve(
   options: { all?: boolean; note?: string },
 ): Promise<void> {
   return withApp(global, async ({ kernel, person }) => {
+    if (options.all && ids.length > 0) throw new CliError('Name ids or use --all, not both.', 2);
     const wanted = options.all
       ? (await kernel.approvals.list({ states: ['pending'], order: 'oldest', limit: 500 })).map(({ id }) =>
           String(id),
@@ -162,6 +167,7 @@ export function permit(
   return withApp(global, async (app) => {
     const { kernel, person } = app;
     await mustBeAgent(app, options.for);
+    await mustBeTool(app.inventory, tool);
     const requester = { kind: 'agent' as const, id: options.for };
     const { id } = await kernel.approvals.propose({
       tool,

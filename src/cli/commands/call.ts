@@ -1,6 +1,6 @@
-import { closest } from '../../lib/closest.ts';
 import { dialects } from '../../render/dialects/index.ts';
-import { CliError, type GlobalOptions, withApp } from '../context.ts';
+import { type GlobalOptions, withApp } from '../context.ts';
+import { mustBeTool } from '../names.ts';
 import { complain, print } from '../output.ts';
 import { parseArgs } from '../text.ts';
 
@@ -12,18 +12,7 @@ interface CallOptions {
 /** Calls one tool as the person at the terminal, through the same pipeline as any agent. */
 export function callTool(global: GlobalOptions, name: string, options: CallOptions): Promise<void> {
   return withApp(global, async (app) => {
-    const bound = await app.inventory.resolve(name);
-    if (!bound) {
-      const { catalogue, withheld } = app.inventory;
-      if (withheld.has(name))
-        throw new CliError(`The configuration takes the tool ${name} away; ${app.config.path} says how.`, 2);
-      const names = catalogue.flatMap((entry) => (withheld.has(entry.name) ? [] : [entry.name]));
-      const meant = closest(name, names);
-      throw new CliError(
-        `There is no tool ${name}.${meant ? ` Did you mean ${meant}?` : ''} \`countersign mcp manifest\` lists them.`,
-        2,
-      );
-    }
+    const bound = await mustBeTool(app.inventory, name);
     const cancel = new AbortController();
     process.once('SIGINT', () => cancel.abort());
     const result = await app.kernel.invoke({

@@ -5,6 +5,7 @@ import { LOCAL_AGENT, type Principal } from '../../contract/principal.ts';
 import type { Parsed } from '../../contract/schema.ts';
 import { parseCases, runCases } from '../../kernel/policy/cases.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
+import { noTool } from '../names.ts';
 import { print, printJson, table } from '../output.ts';
 import { parseArgs } from '../text.ts';
 
@@ -19,7 +20,7 @@ export function explain(global: GlobalOptions, name: string, options: ExplainOpt
   return withApp(global, async (app) => {
     const policy = app.policy.current;
     const subject = policy.find(name);
-    if (!subject) throw new CliError(`There is no tool ${name}.`, 2);
+    if (!subject) throw noTool(app.inventory, name);
     const args = await validArgs(
       app,
       subject.name,

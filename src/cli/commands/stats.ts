@@ -1,10 +1,12 @@
 import { type GlobalOptions, withApp } from '../context.ts';
+import { mustBeToolkit } from '../names.ts';
 import { print, printJson, table } from '../output.ts';
 import { since } from '../text.ts';
 
 /** What agents did lately: calls, errors and latency per tool. */
 export function stats(global: GlobalOptions, options: { since: string; toolkit?: string }): Promise<void> {
-  return withApp(global, async ({ kernel, now }) => {
+  return withApp(global, async ({ kernel, inventory, now }) => {
+    mustBeToolkit(inventory, options.toolkit);
     const from = since(options.since, now());
     const metrics = await kernel.telemetry.metrics(from, options.toolkit);
     const errors = await kernel.telemetry.errors(from, options.toolkit);
