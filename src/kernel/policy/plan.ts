@@ -68,7 +68,7 @@ function hardSays(subject: CallSubject, { mode, approvalMode }: PlanInput): Say[
     ...(isXChange && mode !== 'composer' && approvalMode
       ? [ask('approval_mode', 'approval mode is on')]
       : []),
-    ...(subject.effect === 'destroy' ? [ask('destroy_approval', 'it cannot be undone')] : []),
+    ...(subject.effect === 'destroy' ? [ask('destroy_approval', 'it takes something away')] : []),
   ];
 }
 

@@ -25,7 +25,7 @@ export const codedShape = z.object({
   segments: z.array(
     z.object({
       segment_id: z.int().nullable(),
-      code_id: z.int(),
+      code_id: z.int().nullable().describe('Null in a preview of a code that would be made.'),
       source_id: z.int(),
       start_pos: z.int(),
       end_pos: z.int(),
@@ -41,7 +41,7 @@ export const applyRanges = (project: ProjectWriter, ranges: readonly RangeOf[]):
 /** `applied` is undefined for a preview. */
 export function showCoded(
   { lens }: Session,
-  ranges: readonly RangeOf[],
+  ranges: readonly (Omit<RangeOf, 'codeId'> & { readonly codeId: number | null })[],
   applied: readonly Applied[] | undefined,
 ): z.output<typeof codedShape> {
   const created = applied?.filter((item) => item.created).length ?? 0;

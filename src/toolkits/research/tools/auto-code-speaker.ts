@@ -41,7 +41,8 @@ export const autoCodeSpeaker = defineResearchTool({
 
   async preview(args, context) {
     const session = await openSession(context);
-    return describe(session, findTurns(session, args), new Map(), undefined);
+    const turns = findTurns(session, args);
+    return describe(session, turns, knownCodes(session, turns, args.code_id), undefined);
   },
 
   rollback: (args, data, callId) => (data.applied_count > 0 ? undoOfCall(args, data, callId) : undefined),
@@ -49,7 +50,7 @@ export const autoCodeSpeaker = defineResearchTool({
   async run(args, context) {
     const session = await openSession(context);
     const turns = findTurns(session, args);
-    if (args.preview) return describe(session, turns, new Map(), undefined);
+    if (args.preview) return describe(session, turns, knownCodes(session, turns, args.code_id), undefined);
     const by = await changeBy(context, session, 'auto_code_speaker');
     const done = await session.project.store.write(by, (project) => {
       const codes = new Map(
@@ -116,6 +117,21 @@ function findTurns({ lens }: Session, args: z.output<typeof input>): SpokenRange
 
 const fold = (name: string) => name.trim().toLowerCase();
 
+/** Codes that are there before anything is coded; the others would be made. */
+function knownCodes(
+  { lens }: Session,
+  turns: readonly SpokenRange[],
+  given: number | undefined,
+): Map<string, number> {
+  const codes = lens.reader.codes();
+  return new Map(
+    turns.flatMap(({ speaker }) => {
+      const id = given ?? codes.find(({ name }) => fold(name) === fold(speaker))?.id;
+      return id === undefined ? [] : [[speaker, id] as const];
+    }),
+  );
+}
+
 function speakerCode(project: ProjectWriter, speaker: string): number {
   const known = project.codes().find((code) => fold(code.name) === fold(speaker));
   if (known) return known.id;
@@ -130,7 +146,7 @@ function describe(
   codes: ReadonlyMap<string, number>,
   applied: Parameters<typeof showCoded>[2],
 ) {
-  const ranges = turns.map((turn) => ({ ...turn, codeId: codes.get(turn.speaker) ?? 0 }));
+  const ranges = turns.map((turn) => ({ ...turn, codeId: codes.get(turn.speaker) ?? null }));
   const speakers = [...new Set(turns.map(({ speaker }) => speaker))].map((name) => ({
     name: session.lens.mask(name),
     turns: turns.filter(({ speaker }) => speaker === name).length,

@@ -163,6 +163,19 @@ describe('auto coding', () => {
   });
 
   it('codes whole turns of speakers, with a code for each', async () => {
+    const looked = await world.data<{ segments: { code_id: number | null }[] }>('auto_code_speaker', {
+      source_id: 1,
+      preview: true,
+    });
+    // The codes are not there yet, and no number stands for them.
+    expect(new Set(looked.segments.map(({ code_id }) => code_id))).toEqual(new Set([null]));
+    const withCode = await world.data<{ segments: object[] }>('auto_code_speaker', {
+      source_id: 1,
+      speaker: 'Ada',
+      code_id: 1,
+      preview: true,
+    });
+    expect(withCode.segments[0]).toMatchObject({ code_id: 1 });
     const done = await world.data<{ speakers: object[]; segments: { text: string }[] }>('auto_code_speaker', {
       source_id: 1,
     });
