@@ -79,6 +79,11 @@ describe('countersign x post', () => {
     expect(JSON.parse(ran.out) as Answer).toMatchObject({ status: 'failed', code: 'tweet_too_long' });
   });
 
+  it('takes a day that no calendar has for wrong use', async () => {
+    const { code, err } = await terminal.run('x', 'schedule', 'add', 'Never', '--at', '2027-02-30T09:00');
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('is not a time') });
+  });
+
   it('refuses an empty text and a thread of one part as wrong use', async () => {
     expect((await terminal.run('x', 'post', '  ')).code).toBe(2);
     expect((await terminal.run('x', 'thread', 'alone')).code).toBe(2);

@@ -101,7 +101,7 @@ function compose(global: GlobalOptions, text: string, options: ComposeOptions, a
       ...(at === undefined ? {} : { scheduled_for: at }),
     };
     const acted = await act(app, 'compose_tweet', args, options);
-    mustBeTime(acted, at);
+    mustBeTime(acted);
     tellAct<Item>(global, acted, ({ id, scheduled_for }) =>
       scheduled_for
         ? `Scheduled as ${id} for ${scheduled_for}. \`countersign up\` posts it when it runs.`
@@ -113,7 +113,7 @@ function compose(global: GlobalOptions, text: string, options: ComposeOptions, a
 export function moveItem(global: GlobalOptions, id: string, options: { at: string }): Promise<void> {
   return withApp(global, async (app) => {
     const acted = await act(app, 'update_draft', { id: numberOf(id), scheduled_for: options.at });
-    mustBeTime(acted, options.at);
+    mustBeTime(acted);
     tellAct<Item>(global, acted, (item) => `${item.id} is scheduled for ${item.scheduled_for}.`);
   });
 }
@@ -147,12 +147,10 @@ export function listDrafts(global: GlobalOptions, options: { limit?: string }): 
 }
 
 /** The person typed --at; the tool's word for it would tell nothing. */
-function mustBeTime({ outcome }: Awaited<ReturnType<typeof act>>, at = ''): void {
-  if ('fault' in outcome && outcome.fault.detail?.field === 'scheduled_for')
-    throw new CliError(
-      outcome.fault.message.replace('scheduled_for', '--at'),
-      Number.isNaN(Date.parse(at)) ? 2 : 1,
-    );
+function mustBeTime({ outcome }: Awaited<ReturnType<typeof act>>): void {
+  if (!('fault' in outcome) || outcome.fault.detail?.field !== 'scheduled_for') return;
+  const message = outcome.fault.message.replace('scheduled_for', '--at');
+  throw new CliError(message, message.includes('is not a time') ? 2 : 1);
 }
 
 function numberOf(text: string): number {
