@@ -126,7 +126,7 @@ const ROOMS: readonly Screen[] = [
   },
   { name: 'research-numbers', path: '/research/numbers', ready: selector('table') },
   { name: 'research-history', path: '/research/history', ready: text('Undo') },
-  { name: 'dev-pulls', path: '/dev/pulls', ready: text('Explain how amounts') },
+  { name: 'dev-pulls', path: '/dev/pulls', ready: selector('.diff-box') },
   { name: 'dev-pull', path: '/dev/pulls', ready: all(button(/Explain how amounts/), selector('.diff-box')) },
   { name: 'dev-issues', path: '/dev/issues', ready: text('Rounding is off') },
   { name: 'dev-runs', path: '/dev/runs', ready: text('Fix the rounding fault') },

@@ -5,6 +5,7 @@ import { PolicyError } from '../kernel/policy/index.ts';
 import { addActivityRoutes } from './api/activity.ts';
 import { addEventRoutes } from './api/events.ts';
 import { addGovernanceRoutes } from './api/governance.ts';
+import { hintFor } from './api/hints.ts';
 import { addInboxRoutes } from './api/inbox.ts';
 import { addInsightRoutes } from './api/insights.ts';
 import { addRoomRoutes } from './api/rooms.ts';
@@ -35,7 +36,7 @@ export function createWebApp(ports: WebPorts): Hono {
     if (error instanceof ToolFault) {
       const status = error.code === 'not_found' ? 404 : error.code === 'approval_state' ? 409 : 400;
       return context.json(
-        { error: error.message, code: error.code, hint: error.hint, detail: error.detail ?? null },
+        { error: error.message, code: error.code, hint: hintFor(error.code), detail: error.detail ?? null },
         status,
       );
     }

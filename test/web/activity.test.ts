@@ -59,9 +59,9 @@ describe('activity', () => {
     await page.reload();
     await expect.poll(tools).toEqual(['github_issues_create', 'runs_create']);
     await page.getByRole('searchbox', { name: 'Run' }).fill('');
-    await page.getByRole('searchbox', { name: 'Agent' }).fill('agent:nobody');
+    await page.getByRole('combobox', { name: 'Agent' }).fill('agent:nobody');
     await page.getByText('No call fits these filters').waitFor();
-    await page.getByRole('searchbox', { name: 'Agent' }).fill('agent:local');
+    await page.getByRole('combobox', { name: 'Agent' }).fill('agent:local');
     await page.getByRole('combobox', { name: 'Time' }).selectOption('1');
     await expect
       .poll(tools)

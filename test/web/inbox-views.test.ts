@@ -99,7 +99,9 @@ describe('an item of the inbox', () => {
       scheduled_for: at,
     });
     expect(await open(draft)).toContain('Schedule this thread of 2 for X');
-    expect(await item(draft).textContent()).toContain(`To go out at ${at}`);
+    // In the reader's own zone, which is named.
+    const told = new Date(at).toLocaleString('en', { dateStyle: 'full', timeStyle: 'long' });
+    expect(await item(draft).textContent()).toContain(`To go out ${told}`);
   });
 
   it('shows a code change as a diff in which no character hides', async () => {

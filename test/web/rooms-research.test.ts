@@ -281,7 +281,7 @@ describe('the research room', { timeout: 30_000 }, () => {
     await page.keyboard.press('r');
     await page.getByText('Both name the same feeling.').waitFor({ state: 'detached' });
     await page.keyboard.press('a');
-    await page.getByText('No suggestion waits.').waitFor();
+    await page.getByText('No suggestion waits').waitFor();
     expect(rowsOf("select color from code_name where name = 'Belonging'")).toEqual([{ color: '#66CCEE' }]);
     expect(rowsOf("select cid from code_name where name = 'Anxious'").length).toBe(1);
   });

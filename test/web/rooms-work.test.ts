@@ -41,23 +41,23 @@ const BY_PERSON = { principal: expect.stringMatching(/^person:/), status: 'ok' }
 describe('rooms with nothing in them', { timeout: 30_000 }, () => {
   it('say what to do next', async () => {
     await open('/x');
-    await page.getByText('Nothing was discovered yet.').waitFor();
+    await page.getByText('Nothing was discovered yet').waitFor();
     await page.getByText('sandbox: nothing reaches X').waitFor();
     await tab('Write');
-    await page.getByText('No drafts.').waitFor();
+    await page.getByText('No drafts').waitFor();
     await page.getByText('AI Assist needs a language model').waitFor();
     expect(await page.getByRole('button', { name: 'Write a draft' }).isDisabled()).toBe(true);
     await expectSound(page);
     await tab('Calendar');
     await page.getByText('Nothing is scheduled.').waitFor();
     await open('/dev');
-    await page.getByText('No open pull requests.').waitFor();
+    await page.getByText('No open pull requests').waitFor();
     await tab('Issues');
-    await page.getByText('No issues.').waitFor();
+    await page.getByText('No issues').waitFor();
     await tab('Runs');
-    await page.getByText('No run was started yet.').waitFor();
+    await page.getByText('No run was started yet').waitFor();
     await tab('QA reports');
-    await page.getByText('No test or lint was run yet.').waitFor();
+    await page.getByText('No test or lint was run yet').waitFor();
     await expectSound(page);
   });
 });
@@ -104,7 +104,7 @@ describe('the dev room', { timeout: 30_000 }, () => {
 
   it('closes a pull request, and finds it again among the closed ones', async () => {
     await page.getByRole('button', { name: 'Close', exact: true }).click();
-    await page.getByText('No open pull requests.').waitFor();
+    await page.getByText('No open pull requests').waitFor();
     await page.getByRole('combobox', { name: 'Show' }).selectOption('closed');
     await page.getByRole('button', { name: /Shout the greeting closed/ }).waitFor();
     await page.getByRole('button', { name: /Greet by name.* merged/ }).click();
@@ -143,7 +143,7 @@ describe('the dev room', { timeout: 30_000 }, () => {
       .getByText('pass', { exact: true })
       .waitFor();
     await page.getByRole('combobox', { name: 'Repository' }).selectOption('other');
-    await page.getByText('No test or lint was run yet.').waitFor();
+    await page.getByText('No test or lint was run yet').waitFor();
     await page.getByRole('combobox', { name: 'Repository' }).selectOption('demo');
     await test.waitFor();
   });
@@ -180,13 +180,13 @@ describe('the dev room', { timeout: 30_000 }, () => {
 describe('the assistant room', { timeout: 30_000 }, () => {
   it('follows an order from its first word to its answer although the page asks nothing by the clock', async () => {
     await open('/assistant');
-    await page.getByText('Nobody has given the assistant an order yet.').waitFor();
+    await page.getByText('Nobody has given the assistant an order yet').waitFor();
     await expectSound(page);
     // Another browser, because a clock belongs to all pages of one.
     const { page: still, context } = await server.signIn(browser);
     await still.clock.install();
     await still.goto(`${server.url}/assistant`);
-    await still.getByText('Nobody has given the assistant an order yet.').waitFor();
+    await still.getByText('Nobody has given the assistant an order yet').waitFor();
     await still.getByText('live', { exact: true }).waitFor();
     await still.clock.pauseAt(new Date(Date.now() + 2000));
     const go = join(folder, 'go');

@@ -267,14 +267,14 @@ describe('insights', { timeout: 60_000 }, () => {
     await chart('Calls and errors').locator('canvas').waitFor();
     await expect.poll(async () => (await tableOf('Calls and errors')).size, WAIT).toBeGreaterThan(25);
     const calls = await tableOf('Calls and errors');
-    expect(calls.get('Day')).toEqual(['Calls', 'Errors']);
+    expect(calls.get('Day (UTC)')).toEqual(['Calls', 'Errors']);
     for (const days of [2, 5, 10]) expect(calls.get(pastDay(days))).toEqual([String(pastCalls(days)), '0']);
     expect(calls.get(pastDay(9))).toEqual([String(pastCalls(9) + 1), '1']);
     // 20 + days + 3 n of each call, on average.
     const average = 20 + 4 + (3 * (pastCalls(4) - 1)) / 2;
     expect((await tableOf('Latency')).get(pastDay(4))?.[0]).toBe(`${average} ms`);
     const approvals = await tableOf('Approvals');
-    expect(approvals.get('Day')).toEqual(['Approved', 'Rejected', 'Waiting', 'Lapsed']);
+    expect(approvals.get('Day (UTC)')).toEqual(['Approved', 'Rejected', 'Waiting', 'Lapsed']);
     expect(approvals.get(pastDay(6))).toEqual(['1', '1', '0', '1']);
     expect(approvals.get(pastDay(5))).toEqual(['1', '0', '0', '0']);
   });
@@ -282,7 +282,7 @@ describe('insights', { timeout: 60_000 }, () => {
   it('says the numbers of the day under the pointer', async () => {
     const from = [...(await tableOf('Calls and errors')).keys()].slice(1);
     const legend = await hover('Calls and errors', 1 - 5 / (from.length - 1));
-    expect(legend).toContain(`Day${pastDay(5)}`);
+    expect(legend).toContain(`Day (UTC)${pastDay(5)}`);
     expect(legend).toContain(`Calls${pastCalls(5)}`);
     expect(legend).toContain('Errors0');
     expect(await hover('Approvals', 0.999)).toMatch(/Approved[1-9]/);
@@ -316,7 +316,7 @@ describe('insights', { timeout: 60_000 }, () => {
     const known = [...followers.values()].map(([value]) => value?.replace(',', ''));
     for (const days of [1, 7, 19]) expect(known).toContain(String(pastFollowers(days)));
     const posts = await tableOf('Posts a day');
-    expect(posts.get('Day')).toEqual(['Posts', 'Replies', 'Threads', 'Quotes']);
+    expect(posts.get('Day (UTC)')).toEqual(['Posts', 'Replies', 'Threads', 'Quotes']);
     expect(posts.get(pastDay(12))).toEqual(['1', '0', '0', '0']);
     expect(posts.get(pastDay(13))).toEqual(['1', '2', '1', '0']);
     const replies = await tableOf('Reply performance (score)');

@@ -176,7 +176,7 @@ describe('activity', () => {
     await page.goto(`${server.url}/activity`);
     await page.getByRole('link', { name: 'get_mode' }).first().waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole('searchbox', { name: 'Tool' }).fill('x_post_tweet');
+    await page.getByRole('combobox', { name: 'Tool' }).fill('x_post_tweet');
     await page.getByRole('link', { name: 'get_mode' }).first().waitFor({ state: 'detached' });
     await page
       .getByRole('row', { name: /ok x_post_tweet/ })

@@ -1,23 +1,35 @@
 import type { Hono } from 'hono';
+import { z } from 'zod';
 import { ToolFault } from '../../contract/faults.ts';
 import type { CallFilter, CallRecord } from '../../contract/ports.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
+import { readQuery } from './body.ts';
+
+const HOUR_MS = 3_600_000;
+const filterQuery = z.object({
+  tool: z.string().optional(),
+  principal: z.string().optional(),
+  status: z.string().optional(),
+  run: z.string().optional(),
+  /** Only of the last so many hours, counted when the page asks. */
+  hours: z.coerce.number().positive().max(100_000).optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  offset: z.coerce.number().int().min(0).default(0),
+});
 
 /** Every call there was, its evidence, and a run as a file to take away. */
 export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   api.get('/activity', async (context) => {
-    const query = context.req.query();
+    const query = readQuery(context, filterQuery);
     const filter: CallFilter = {
       ...(query.tool ? { tool: query.tool } : {}),
-      ...(query.toolkit ? { toolkit: query.toolkit } : {}),
       ...(query.principal ? { principal: query.principal } : {}),
       ...(query.status ? { statuses: query.status.split(',') } : {}),
       ...(query.run ? { runId: query.run } : {}),
-      ...(query.since ? { since: new Date(query.since) } : {}),
-      ...(query.until ? { until: new Date(query.until) } : {}),
-      limit: Math.min(500, Number(query.limit) || 100),
-      offset: Number(query.offset) || 0,
+      ...(query.hours ? { since: new Date(ports.now().getTime() - query.hours * HOUR_MS) } : {}),
+      limit: query.limit,
+      offset: query.offset,
     };
     const calls = await ports.kernel.telemetry.calls(filter);
     return context.json({ calls: calls.map(toJson) });

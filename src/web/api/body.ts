@@ -11,10 +11,18 @@ export async function readJson<T>(context: Context, schema: z.ZodType<T>): Promi
   } catch {
     throw new ToolFault('invalid_input', 'The request is not JSON.');
   }
+  return check(value, schema, 'body');
+}
+
+/** What stands behind the question mark, as the schema wants it. */
+export const readQuery = <T>(context: Context, schema: z.ZodType<T>): T =>
+  check(context.req.query(), schema, 'query');
+
+function check<T>(value: unknown, schema: z.ZodType<T>, whole: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map(
-    ({ path, message }) => `${path.map(String).join('.') || 'body'}: ${message}`,
+    ({ path, message }) => `${path.map(String).join('.') || whole}: ${message}`,
   );
   throw new ToolFault('invalid_input', lines.join('; '));
 }

@@ -4,10 +4,11 @@ import { ToolFault } from '../../contract/faults.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { APPROVAL_STATES, type Approval, type Decided } from '../../contract/ports.ts';
 import { principalName } from '../../contract/principal.ts';
-import { outcomeData } from '../../kernel/evidence.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { readJson, send } from './body.ts';
+import { readJson, readQuery, send } from './body.ts';
+import { hintFor } from './hints.ts';
+import { toldKept, toldOutcome } from './told.ts';
 import { runUndo, showUndo } from './undo.ts';
 
 const argsBody = z.object({ args: z.record(z.string(), z.unknown()) }).strict();
@@ -20,6 +21,13 @@ const idsBody = z
   .strict();
 const rejectManyBody = rejectBody.extend({ ids: z.array(z.int()).min(1).max(500) });
 const noteBody = z.object({ note: z.string().max(2000).optional(), version: seen }).strict();
+const listQuery = z.object({
+  state: z.string().default('pending'),
+  toolkit: z.string().optional(),
+  brief: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  offset: z.coerce.number().int().min(0).default(0),
+});
 const SUMMARY_SHOWN = 300;
 
 /** Everything that waits for the person, and their decisions on it. */
@@ -27,11 +35,10 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   const { kernel } = ports;
 
   api.get('/inbox', async (context) => {
-    const { state = 'pending', toolkit, limit = '50', offset = '0' } = context.req.query();
+    const { state, toolkit, brief, ...page } = readQuery(context, listQuery);
     const states =
       state === 'all' ? APPROVAL_STATES : APPROVAL_STATES.filter((one) => state.split(',').includes(one));
     const filter = { states, ...(toolkit ? { toolkit } : {}) };
-    const page = { limit: Math.min(200, Number(limit) || 50), offset: Number(offset) || 0 };
     const items = await kernel.approvals.list({
       ...filter,
       ...page,
@@ -40,7 +47,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 50 });
     return send({
       total: await kernel.approvals.count(filter),
-      items: items.map(context.req.query('brief') ? toBrief : toJson),
+      items: items.map(brief ? toBrief : toJson),
       indeterminate: unsettled.map(({ callId, tool, toolkit: kit, principal, at }) => ({
         call_id: callId,
         tool,
@@ -151,7 +158,7 @@ async function each(
       results.push(await work(id, index));
     } catch (error) {
       if (!(error instanceof ToolFault)) throw error;
-      results.push({ id, error: error.message, code: error.code });
+      results.push({ id, error: error.message, code: error.code, hint: hintFor(error.code) ?? null });
     }
   }
   return results;
@@ -167,7 +174,7 @@ async function mustFind({ kernel }: WebPorts, id: string): Promise<Approval> {
 
 const decided = ({ approval, outcome }: Decided): JsonObject => ({
   ...toJson(approval),
-  result: outcome ? outcomeData(outcome) : null,
+  result: outcome ? toldOutcome(outcome) : null,
 });
 
 /** What a list shows: ten thousand whole calls would not fit a page. */
@@ -212,6 +219,6 @@ function toJson(one: Approval): JsonObject {
     decision_reason: one.decisionReason ?? null,
     feedback: one.feedback ?? null,
     call_id: one.callId ?? null,
-    outcome: one.outcome ?? null,
+    outcome: toldKept(one.outcome),
   };
 }

@@ -2,10 +2,10 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import { ToolFault } from '../../contract/faults.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { outcomeData } from '../../kernel/evidence.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
 import { readJson } from './body.ts';
+import { toldOutcome } from './told.ts';
 
 const callBody = z
   .object({
@@ -57,13 +57,13 @@ export function addRoomRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       idempotencyKey: body.idempotency_key,
     });
     if (outcome.status !== 'routed' || !body.approve)
-      return context.json({ call_id: callId, ...outcomeData(outcome) });
+      return context.json({ call_id: callId, ...toldOutcome(outcome) });
     // The person pressed a button that says it will happen: their decision is the approval policy asked for.
     const decided = await ports.kernel.approvals.approve(outcome.approvalId, person);
     return context.json({
       call_id: callId,
       approval_id: outcome.approvalId,
-      ...(decided.outcome ? outcomeData(decided.outcome) : {}),
+      ...(decided.outcome ? toldOutcome(decided.outcome) : {}),
     });
   });
 }

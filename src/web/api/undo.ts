@@ -4,9 +4,9 @@ import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval } from '../../contract/ports.ts';
 import type { Principal } from '../../contract/principal.ts';
 import type { BoundTool } from '../../kernel/call.ts';
-import { outcomeData } from '../../kernel/evidence.ts';
 import { digest } from '../../lib/digest.ts';
 import type { WebPorts } from '../ports.ts';
+import { toldOutcome } from './told.ts';
 
 interface Undo {
   readonly bound: BoundTool;
@@ -69,7 +69,7 @@ export async function runUndo(ports: WebPorts, approval: Approval, person: Princ
   for (const [index, args] of left.entries()) {
     const outcome = await decidedCall(ports, bound, args, approval, person);
     if (outcome.status !== 'ok')
-      return { undone: false, done: of - left.length + index, of, outcome: outcomeData(outcome) };
+      return { undone: false, done: of - left.length + index, of, outcome: toldOutcome(outcome) };
   }
   return { undone: true, done: of, of };
 }

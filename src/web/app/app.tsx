@@ -1,7 +1,8 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
+import { Crash } from './components/crash.tsx';
 import { InboxPage } from './inbox/page.tsx';
-import { ApiError, api, onSignedOut, post, setCsrf } from './lib/api.ts';
+import { ApiError, api, onSignedOut, post, setCsrf, toApiError } from './lib/api.ts';
 import { closeEvents, onPlace, onServerEvent, openEvents } from './lib/events.ts';
 import { type Session, SessionContext } from './lib/session.ts';
 import { Shell } from './shell.tsx';
@@ -31,7 +32,8 @@ export function App() {
       setStanding({ kind: 'in', session });
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) setStanding({ kind: 'out' });
-      else setStanding((old) => (old.kind === 'in' ? old : { kind: 'offline', why: String(error) }));
+      else
+        setStanding((old) => (old.kind === 'in' ? old : { kind: 'offline', why: toApiError(error).message }));
     }
   }, []);
   useEffect(() => {
@@ -39,7 +41,10 @@ export function App() {
     // A page that could not say where it is only looks as if it were elsewhere; the next change says it again.
     onPlace((listener, place) => void post('/presence', { listener, place: place ?? null }).catch(() => {}));
     void refresh();
-    return onServerEvent('reconnected', () => void refresh());
+    const stops = ['reconnected', 'config'].map((topic) => onServerEvent(topic, () => void refresh()));
+    return () => {
+      for (const stop of stops) stop();
+    };
   }, [refresh]);
 
   const signedIn = standing.kind === 'in';
@@ -65,20 +70,22 @@ export function App() {
   return (
     <SessionContext value={value}>
       <Shell>
-        <Suspense fallback={<p className="muted pad">Loading…</p>}>
-          <Switch>
-            <Route path="/activity/:call?" component={ActivityPage} />
-            <Route path="/agents" component={AgentsPage} />
-            <Route path="/insights" component={InsightsPage} />
-            <Route path="/start" component={StartPage} />
-            <Route path="/x/*?" component={XPage} />
-            <Route path="/research/*?" component={ResearchPage} />
-            <Route path="/dev/*?" component={DevPage} />
-            <Route path="/assistant/*?" component={AssistantPage} />
-            <Route path="/inbox/:item" component={InboxPage} />
-            <Route component={InboxPage} />
-          </Switch>
-        </Suspense>
+        <Crash place={location}>
+          <Suspense fallback={<p className="muted pad">Loading…</p>}>
+            <Switch>
+              <Route path="/activity/:call?" component={ActivityPage} />
+              <Route path="/agents" component={AgentsPage} />
+              <Route path="/insights" component={InsightsPage} />
+              <Route path="/start" component={StartPage} />
+              <Route path="/x/*?" component={XPage} />
+              <Route path="/research/*?" component={ResearchPage} />
+              <Route path="/dev/*?" component={DevPage} />
+              <Route path="/assistant/*?" component={AssistantPage} />
+              <Route path="/inbox/:item" component={InboxPage} />
+              <Route component={InboxPage} />
+            </Switch>
+          </Suspense>
+        </Crash>
       </Shell>
     </SessionContext>
   );

@@ -1,9 +1,9 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Badge } from './components/badge.tsx';
 import { Button } from './components/button.tsx';
 import { Notice } from './components/notice.tsx';
-import { useToast } from './components/toast.tsx';
+import { useFaultToast, useToast } from './components/toast.tsx';
 import { post, useQuery } from './lib/api.ts';
 import { useLive } from './lib/events.ts';
 import { useSession } from './lib/session.ts';
@@ -23,12 +23,16 @@ const ROOMS = [
   { path: '/assistant', label: 'Assistant', toolkit: 'assistant' },
 ] as const;
 
+/** So much of the name before stays in sight. */
+const EDGE = 48;
+
 /** What stands around every screen: where one can go, how the server stands, who is signed in. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const { session, refresh } = useSession();
   const [theme, nextTheme] = useTheme();
   const live = useLive();
   const say = useToast();
+  const sayFault = useFaultToast();
   const waiting = useQuery<{ total: number }>('/inbox/count', { topics: ['approvals'] }).data?.total ?? 0;
   const rooms = ROOMS.filter(({ toolkit }) => session.toolkits.includes(toolkit));
 
@@ -41,6 +45,18 @@ export function Shell({ children }: { readonly children: ReactNode }) {
     await refresh();
     say('Changes are allowed again.', { tone: 'good' });
   };
+  const list = useRef<HTMLElement>(null);
+  const [place] = useLocation();
+  // On a narrow screen the names scroll, and that of the open screen may be out of sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looks again wherever one goes
+  useEffect(() => {
+    const nav = list.current;
+    const open = nav?.querySelector<HTMLElement>('[aria-current]');
+    if (!nav || !open) return;
+    const from = open.offsetLeft - nav.offsetLeft;
+    const seen = from >= nav.scrollLeft && from + open.offsetWidth <= nav.scrollLeft + nav.clientWidth;
+    if (!seen) nav.scrollLeft = from - EDGE;
+  }, [place]);
 
   return (
     <div className="shell">
@@ -54,7 +70,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           </span>
           Countersign
         </Link>
-        <nav aria-label="Screens" className="nav">
+        <nav aria-label="Screens" className="nav" ref={list}>
           {SCREENS.map(({ path, label }) => (
             <NavLink key={path} path={path}>
               {label}
@@ -87,7 +103,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
             <button type="button" className="link-button" onClick={nextTheme}>
               Theme: {theme}
             </button>
-            <button type="button" className="link-button" onClick={() => void signOut()}>
+            <button type="button" className="link-button" onClick={() => signOut().catch(sayFault)}>
               Sign out
             </button>
           </div>
@@ -102,7 +118,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
             <p>
               <strong>Paused.</strong> Every change is refused until you resume.
             </p>
-            <Button small onClick={() => void resume()}>
+            <Button small onClick={() => resume().catch(sayFault)}>
               Resume
             </Button>
           </Notice>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Principal } from '../../../contract/principal.ts';
-import { actionDelay, type Engine, need, perform } from './engine.ts';
+import { actionDelay, type Engine, need, perform, tellPages } from './engine.ts';
 import { LoopStop } from './loop-stop.ts';
 import type { DiscoveredRow } from './tables.ts';
 
@@ -114,6 +114,7 @@ async function mark(
   const { discovered, journal } = engine.services.growth;
   await discovered.mark(post.tweet_id, state);
   await journal.act(engine.now(), `${who.id}_reply`, state, message, { tweet_id: post.tweet_id });
+  await tellPages(engine);
   return state;
 }
 

@@ -32,6 +32,15 @@ export function createEngine(services: XServices, holder: string): Engine {
   };
 }
 
+/** Open pages look again: what a loop keeps after a call is in no log entry that would tell them. */
+export async function tellPages({ services: { kernel, log } }: Pick<Engine, 'services'>): Promise<void> {
+  await kernel.events
+    .publish('x.changed', {})
+    .catch((error: unknown) =>
+      log.debug('Open pages could not be told of a change', { error: String(error) }),
+    );
+}
+
 /** The only thing a loop can do: a call through the pipeline, under its own name. */
 export async function perform(
   engine: Engine,

@@ -187,6 +187,18 @@ describe('the growth loops', () => {
     });
   });
 
+  it('tells open pages that it looked at a target account and what it answered', async () => {
+    const engine = await open({ config: { targets: { accounts: ['@benno_ships'] } } });
+    const told = async () =>
+      (await kit.kernel.events.since(0)).filter(({ topic }) => topic === 'x.changed').length;
+    const loop = targetLoop(engine);
+    await loop.round(NEVER);
+    expect(await told()).toBe(1);
+    await someonePosts({ username: 'benno_ships', text: 'A new boat' });
+    await loop.round(NEVER);
+    expect(await told()).toBe(3);
+  });
+
   describe('content', () => {
     it('posts one original post per interval, about a configured topic, and records the topic', async () => {
       const engine = await open();

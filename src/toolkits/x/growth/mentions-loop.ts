@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { foundFrom, keepFound } from '../lib/found-post.ts';
 import { postShape } from '../lib/x-replies.ts';
 import { answerAll, ownId } from './answer.ts';
-import { type Engine, need } from './engine.ts';
+import { type Engine, need, tellPages } from './engine.ts';
 import type { Loop } from './loop.ts';
 import { MENTIONS } from './principals.ts';
 
@@ -54,6 +54,7 @@ async function collect(engine: Engine, signal: AbortSignal): Promise<void> {
   // Only after all are stored: a crash in between finds them again.
   const newest = tweets.map(({ id }) => id).reduce(laterId, sinceId ?? '0');
   if (newest !== '0') await journal.setCursor(CURSOR, newest, now());
+  if (tweets.length > 0) await tellPages(engine);
 }
 
 /** Ids outgrow a double: they are compared as the numbers they are, by length and digits. */

@@ -4,7 +4,7 @@ import { principalName } from '../../../contract/principal.ts';
 import { callFor } from '../lib/compose.ts';
 import { textsOf } from './agenda.ts';
 import type { Engine } from './engine.ts';
-import { perform } from './engine.ts';
+import { perform, tellPages } from './engine.ts';
 import { SCHEDULER } from './principals.ts';
 import type { ContentRow } from './tables.ts';
 
@@ -60,6 +60,7 @@ async function postClaimed(engine: Engine, item: ContentRow, signal: AbortSignal
     ...(result.tweet_id ? { tweet_id: result.tweet_id } : {}),
     ...(result.error_code ? { code: result.error_code } : {}),
   });
+  await tellPages(engine);
 }
 
 /** Refused as a repetition of our own post of this very item: a daemon that died had posted it. */
@@ -122,7 +123,8 @@ function failureOf(outcome: Faulty, item: ContentRow, now: Date): Settled {
 }
 
 /** Items that wait for a person learn here what the person decided. */
-async function followApprovals({ services, now }: Engine): Promise<void> {
+async function followApprovals(engine: Engine): Promise<void> {
+  const { services, now } = engine;
   const { growth, kernel } = services;
   for (const item of await growth.agenda.list(['waiting_approval'], BATCH)) {
     if (item.approval_id === null) continue;
@@ -157,7 +159,9 @@ async function followApprovals({ services, now }: Engine): Promise<void> {
         );
         break;
       default:
+        continue;
     }
+    await tellPages(engine);
   }
 }
 

@@ -5,7 +5,7 @@ import { targetCursor, targetState } from '../lib/targets.ts';
 import { postShape } from '../lib/x-replies.ts';
 import { answerAll } from './answer.ts';
 import { dayOf } from './clock.ts';
-import { type Engine, need } from './engine.ts';
+import { type Engine, need, tellPages } from './engine.ts';
 import type { Loop } from './loop.ts';
 import { laterId } from './mentions-loop.ts';
 import { TARGETS } from './principals.ts';
@@ -71,6 +71,7 @@ async function newestOf(
     JSON.stringify({ userId, ...(newest === '0' ? {} : { sinceId: newest }) }),
     now(),
   );
+  await tellPages(engine);
   // On the first look everything is old; only what comes from now on is answered.
   if (!state?.sinceId) return undefined;
   const open = await discovered.byAuthor(userId, POSTS_READ);

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { StateBadge } from '../components/badge.tsx';
 import { Fact } from '../components/fact.tsx';
@@ -12,7 +13,15 @@ import { Verify } from './verify.tsx';
 
 /** One call: what it was given, what it gave, and the proof that the log has it. */
 export function CallPage({ id }: { readonly id: string }) {
-  const { data: call, error } = useQuery<CallDetail>(`/activity/${encodeURIComponent(id)}`);
+  // What is finished stays as it is; only a call that still runs, or waits to be settled, is looked at again.
+  const [open, setOpen] = useState(true);
+  const { data: call, error } = useQuery<CallDetail>(`/activity/${encodeURIComponent(id)}`, {
+    topics: open ? ['calls'] : [],
+  });
+  const status = call?.status;
+  useEffect(() => {
+    if (status !== undefined) setOpen(status === 'running' || status === 'indeterminate');
+  }, [status]);
   return (
     <Page title={call ? call.tool : 'Call'} actions={<Link href="/activity">← All activity</Link>}>
       <ErrorNotice error={error} />
@@ -51,7 +60,9 @@ export function CallPage({ id }: { readonly id: string }) {
             )}
           </section>
         </>
-      ) : null}
+      ) : error ? null : (
+        <p className="muted">Loading…</p>
+      )}
     </Page>
   );
 }

@@ -1,4 +1,5 @@
 import { Field } from '../components/field.tsx';
+import { useQuery } from '../lib/api.ts';
 
 const OUTCOMES = ['ok', 'routed', 'dry_run', 'refused', 'failed', 'indeterminate', 'running'] as const;
 const SPANS = [
@@ -8,9 +9,8 @@ const SPANS = [
   ['168', 'the last week'],
   ['720', 'the last 30 days'],
 ] as const;
-const HOUR_MS = 3_600_000;
 
-/** The filters of the address as the API wants them. Times are cut to the minute so that a render does not ask anew. */
+/** The filters of the address as the API wants them. */
 export function queryOf(search: URLSearchParams): string {
   let query = '';
   for (const [ours, theirs] of [
@@ -18,14 +18,10 @@ export function queryOf(search: URLSearchParams): string {
     ['agent', 'principal'],
     ['outcome', 'status'],
     ['run', 'run'],
+    ['hours', 'hours'],
   ] as const) {
     const value = search.get(ours);
     if (value) query += `&${theirs}=${encodeURIComponent(value)}`;
-  }
-  const hours = Number(search.get('hours'));
-  if (hours > 0) {
-    const since = new Date(Math.floor(Date.now() / 60_000) * 60_000 - hours * HOUR_MS);
-    query += `&since=${encodeURIComponent(since.toISOString())}`;
   }
   return query;
 }
@@ -42,23 +38,43 @@ export function Filters({ search, onChange }: Props) {
     else next.delete(name);
     onChange(next);
   };
-  const text = (name: string, label: string, placeholder: string) => (
+  const tools = useQuery<{ rows: readonly { tool: string }[] }>('/policy/matrix').data?.rows;
+  const agents = useQuery<{ agents: readonly { name: string }[] }>('/agents').data?.agents;
+  const text = (name: string, label: string, placeholder: string, known: readonly string[] = []) => (
     <Field label={label}>
       {(attributes) => (
-        <input
-          {...attributes}
-          type="search"
-          placeholder={placeholder}
-          value={search.get(name) ?? ''}
-          onChange={(event) => set(name, event.target.value.trim())}
-        />
+        <>
+          <input
+            {...attributes}
+            type="search"
+            placeholder={placeholder}
+            list={known.length > 0 ? `known-${name}` : undefined}
+            value={search.get(name) ?? ''}
+            onChange={(event) => set(name, event.target.value.trim())}
+          />
+          {known.length > 0 ? (
+            <datalist id={`known-${name}`}>
+              {known.map((each) => (
+                <option key={each} value={each} />
+              ))}
+            </datalist>
+          ) : null}
+        </>
       )}
     </Field>
   );
   return (
     <search className="filters">
-      {text('tool', 'Tool', 'all tools')}
-      {text('agent', 'Agent', 'everyone')}
+      {text(
+        'tool',
+        'Tool',
+        'all tools',
+        tools?.map(({ tool }) => tool),
+      )}
+      {text('agent', 'Agent', 'everyone', [
+        'agent:local',
+        ...(agents?.map(({ name }) => `agent:${name}`) ?? []),
+      ])}
       <Field label="Outcome">
         {(attributes) => (
           <select

@@ -7,6 +7,7 @@ import { ErrorNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
+import { ToolName } from '../components/tool-name.tsx';
 import { useQuery } from '../lib/api.ts';
 import { CallPage } from './call.tsx';
 import { Filters, queryOf } from './filters.tsx';
@@ -28,20 +29,27 @@ const COLUMNS: readonly Column<Call>[] = [
     cell: ({ status, code }) => (
       <span className="row">
         <StateBadge state={status} />
-        {code ? <span className="muted small">{code}</span> : null}
+        {code ? (
+          <span className="muted small">
+            <ToolName name={code} />
+          </span>
+        ) : null}
       </span>
     ),
   },
   {
     key: 'tool',
     label: 'Tool',
-    cell: ({ call_id, tool }) => (
-      <Link className="call-link mono" href={`/activity/${call_id}`}>
-        {tool}
-      </Link>
+    cell: ({ call_id, tool, principal }) => (
+      <>
+        <Link className="call-link mono" href={`/activity/${call_id}`}>
+          <ToolName name={tool} />
+        </Link>
+        <span className="narrow-only muted small">{principal}</span>
+      </>
     ),
   },
-  { key: 'principal', label: 'Who', cell: ({ principal }) => principal },
+  { key: 'principal', label: 'Who', minor: true, cell: ({ principal }) => principal },
   { key: 'effect', label: 'Effect', minor: true, cell: ({ effect }) => effect },
   { key: 'transport', label: 'By', minor: true, cell: ({ transport }) => transport },
   {
@@ -98,7 +106,9 @@ function CallList() {
         </Empty>
       ) : data ? (
         <Table label="Calls" columns={COLUMNS} rows={data.calls} rowKey={({ call_id }) => call_id} />
-      ) : null}
+      ) : error ? null : (
+        <p className="muted">Loading…</p>
+      )}
       <div className="row">
         {page > 0 ? (
           <Button small onClick={() => setPage(page - 1)}>

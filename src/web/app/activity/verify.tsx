@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { JsonView } from '../components/json-view.tsx';
 import { Notice } from '../components/notice.tsx';
+import { useFaultToast } from '../components/toast.tsx';
 import { api } from '../lib/api.ts';
 import { type Checked, checkProof, type Proof } from '../lib/proof.ts';
 
@@ -17,6 +18,7 @@ export function Verify({
 }) {
   const [checked, setChecked] = useState<Checked>();
   const [open, setOpen] = useState(false);
+  const sayFault = useFaultToast();
   const verify = async (): Promise<void> => {
     const { keys } = await api<{ keys: readonly string[] }>('/log-keys');
     setChecked(
@@ -37,7 +39,7 @@ export function Verify({
     <section className="card" aria-label="Evidence">
       <div className="row">
         <h2>Evidence</h2>
-        <Button small tone="primary" onClick={() => void verify()}>
+        <Button small tone="primary" onClick={() => verify().catch(sayFault)}>
           Verify
         </Button>
         <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>

@@ -8,21 +8,22 @@ import { Field } from '../components/field.tsx';
 import { ErrorNotice, Notice } from '../components/notice.tsx';
 import { Table } from '../components/table.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
-import { useToast } from '../components/toast.tsx';
-import { ApiError, api, post, useQuery } from '../lib/api.ts';
+import { useFaultToast, useToast } from '../components/toast.tsx';
+import { type ApiError, api, post, toApiError, useQuery } from '../lib/api.ts';
 import type { Agent } from './types.ts';
 
 export function AgentList() {
-  const { data, error, refresh } = useQuery<{ agents: readonly Agent[] }>('/agents');
+  const { data, error, refresh } = useQuery<{ agents: readonly Agent[] }>('/agents', { topics: ['config'] });
   const [adding, setAdding] = useState(false);
   const [revoking, setRevoking] = useState<string>();
   const say = useToast();
+  const sayFault = useFaultToast();
   const revoke = async (name: string): Promise<void> => {
     try {
       await api(`/agents/${encodeURIComponent(name)}`, { method: 'DELETE' });
       say(`The token of ${name} no longer works.`, { tone: 'good' });
     } catch (fault) {
-      say(fault instanceof ApiError ? fault.message : String(fault), { tone: 'bad' });
+      sayFault(fault);
     }
     setRevoking(undefined);
     await refresh();
@@ -106,14 +107,17 @@ export function AgentList() {
 function AddAgent({ onClose }: { onClose(): void }) {
   const [name, setName] = useState('');
   const [token, setToken] = useState<string>();
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
   const add = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    setBusy(true);
     try {
       setToken((await post<{ token: string }>('/agents', { name: name.trim() })).token);
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : String(error));
+      setProblem(toApiError(error));
     }
+    setBusy(false);
   };
   return (
     <Dialog
@@ -127,7 +131,7 @@ function AddAgent({ onClose }: { onClose(): void }) {
         ) : (
           <>
             <Button onClick={onClose}>Cancel</Button>
-            <Button tone="primary" type="submit" form="add-agent">
+            <Button tone="primary" type="submit" form="add-agent" disabled={busy}>
               Create
             </Button>
           </>
@@ -142,7 +146,11 @@ function AddAgent({ onClose }: { onClose(): void }) {
         </>
       ) : (
         <form id="add-agent" className="stack" onSubmit={(event) => void add(event)}>
-          <Field label="Name" hint="Short and without spaces, for example research-desk." error={problem}>
+          <Field
+            label="Name"
+            hint="Short and without spaces, for example research-desk."
+            error={problem?.message}
+          >
             {(attributes) => (
               <input
                 {...attributes}

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import { Badge } from '../components/badge.tsx';
 import { Field } from '../components/field.tsx';
 import { ErrorNotice } from '../components/notice.tsx';
+import { ToolName } from '../components/tool-name.tsx';
 import { useQuery } from '../lib/api.ts';
 import { ACTION_WORDS, ACTIONS, type Action, type Agent } from './types.ts';
 
@@ -17,12 +18,13 @@ interface Row {
 
 /** What policy says of every tool for one agent, as it stands now. Conditions on arguments may decide otherwise. */
 export function Matrix() {
-  const agents = useQuery<{ agents: readonly Agent[] }>('/agents').data?.agents ?? [];
+  const agents = useQuery<{ agents: readonly Agent[] }>('/agents', { topics: ['config'] }).data?.agents ?? [];
   const [principal, setPrincipal] = useState('agent:local');
   const [toolkit, setToolkit] = useState('');
   const [wanted, setWanted] = useState('');
   const { data, error } = useQuery<{ rows: readonly Row[] }>(
     `/policy/matrix?principal=${encodeURIComponent(principal)}`,
+    { topics: ['config'] },
   );
   const toolkits = useMemo(() => [...new Set(data?.rows.map((row) => row.toolkit) ?? [])], [data]);
   const rows = data?.rows.filter(
@@ -69,15 +71,15 @@ export function Matrix() {
       </div>
       <ErrorNotice error={error} />
       {rows ? (
-        <p className="row muted small">
+        <p className="muted small">
           {rows.length} tools:{' '}
-          {ACTIONS.map((action) => (
-            <span key={action}>
-              {rows.filter((row) => row.action === action).length} {ACTION_WORDS[action]}
-            </span>
-          ))}
+          {ACTIONS.map(
+            (action) => `${rows.filter((row) => row.action === action).length} ${ACTION_WORDS[action]}`,
+          ).join(', ')}
         </p>
-      ) : null}
+      ) : error ? null : (
+        <p className="muted">Loading…</p>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
       <section className="table-box matrix" tabIndex={0} aria-label="Decisions by tool">
         <table className="table">
@@ -101,7 +103,7 @@ export function Matrix() {
             {rows?.map((row) => (
               <tr key={row.tool}>
                 <th scope="row" className="mono matrix-tool">
-                  {row.tool}
+                  <ToolName name={row.tool} />
                 </th>
                 <td className="minor">{row.effect}</td>
                 {ACTIONS.map((action) => (

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Page } from '../components/page.tsx';
 import { Tabs } from '../components/tabs.tsx';
-import { useToast } from '../components/toast.tsx';
+import { useFaultToast, useToast } from '../components/toast.tsx';
 import { post } from '../lib/api.ts';
 import { useSession } from '../lib/session.ts';
 import { AgentList } from './agent-list.tsx';
@@ -18,6 +18,7 @@ export default function AgentsPage() {
   const [part, setPart] = useState<Part>('agents');
   const { session, refresh } = useSession();
   const say = useToast();
+  const sayFault = useFaultToast();
   const pause = async (): Promise<void> => {
     await post(session.paused ? '/resume' : '/pause');
     await refresh();
@@ -27,7 +28,7 @@ export default function AgentsPage() {
     <Page
       title="Agents and policy"
       actions={
-        <Button tone={session.paused ? 'primary' : 'danger'} onClick={() => void pause()}>
+        <Button tone={session.paused ? 'primary' : 'danger'} onClick={() => pause().catch(sayFault)}>
           {session.paused ? 'Resume' : 'Pause all changes'}
         </Button>
       }

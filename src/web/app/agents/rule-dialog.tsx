@@ -1,8 +1,8 @@
 import { type FormEvent, useMemo, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { Notice } from '../components/notice.tsx';
-import { ApiError } from '../lib/api.ts';
+import { ErrorNotice } from '../components/notice.tsx';
+import { type ApiError, toApiError } from '../lib/api.ts';
 import { draftOf, ruleOf } from './rule-draft.ts';
 import { RuleFields } from './rule-fields.tsx';
 import { RulePreview } from './rule-preview.tsx';
@@ -17,14 +17,14 @@ interface Props {
 /** Writes a rule, and shows while it is written what it would have done to the last hundred calls. */
 export function RuleDialog({ rule: given, onClose, onSave }: Props) {
   const [draft, setDraft] = useState(() => draftOf(given));
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<ApiError>();
   const rule = useMemo(() => ruleOf(draft), [draft]);
   const save = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     try {
       await onSave(rule);
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : String(error));
+      setProblem(toApiError(error));
     }
   };
   return (
@@ -47,9 +47,7 @@ export function RuleDialog({ rule: given, onClose, onSave }: Props) {
       <form id="rule-form" className="rule-form" onSubmit={(event) => void save(event)}>
         {problem ? (
           <div className="rule-wide">
-            <Notice tone="bad">
-              <p className="foreign-block">{problem}</p>
-            </Notice>
+            <ErrorNotice error={problem} />
           </div>
         ) : null}
         <RuleFields

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import { Notice } from '../components/notice.tsx';
-import { post } from '../lib/api.ts';
+import { ErrorNotice, Notice } from '../components/notice.tsx';
+import { type ApiError, post, toApiError } from '../lib/api.ts';
 import type { Rule } from './types.ts';
 
 const TYPING_MS = 350;
@@ -15,7 +15,7 @@ interface PreviewData {
 /** What the rule would have done to the last hundred calls, while it is written. */
 export function RulePreview({ rule }: { readonly rule: Rule }) {
   const [data, setData] = useState<PreviewData>();
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<ApiError>();
   useEffect(() => {
     let current = true;
     const timer = setTimeout(() => {
@@ -28,7 +28,7 @@ export function RulePreview({ rule }: { readonly rule: Rule }) {
           setProblem(undefined);
         },
         (error: unknown) => {
-          if (current) setProblem(error instanceof Error ? error.message : String(error));
+          if (current) setProblem(toApiError(error));
         },
       );
     }, TYPING_MS);
@@ -37,12 +37,7 @@ export function RulePreview({ rule }: { readonly rule: Rule }) {
       clearTimeout(timer);
     };
   }, [rule]);
-  if (problem)
-    return (
-      <Notice tone="bad">
-        <p className="foreign-block">{problem}</p>
-      </Notice>
-    );
+  if (problem) return <ErrorNotice error={problem} />;
   if (!data) return null;
   const { stopped, loosened, unknown, looked_at: seen } = data;
   return (

@@ -4,29 +4,34 @@ import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { Foreign } from '../components/foreign.tsx';
 import { ErrorNotice } from '../components/notice.tsx';
-import { useToast } from '../components/toast.tsx';
-import { ApiError, api, useQuery } from '../lib/api.ts';
+import { useFaultToast, useToast } from '../components/toast.tsx';
+import { useQuery } from '../lib/api.ts';
+import { changeOverrides } from './overrides.ts';
 import { RuleDialog } from './rule-dialog.tsx';
 import type { PolicyData, Rule } from './types.ts';
 
 /** The rules written here. Those of the configuration file hold beside them and are edited there. */
 export function Rules() {
-  const { data, error, refresh } = useQuery<PolicyData>('/policy');
+  const { data, error, refresh } = useQuery<PolicyData>('/policy', { topics: ['config'] });
   const [editing, setEditing] = useState<Rule | 'new'>();
   const say = useToast();
+  const sayFault = useFaultToast();
   if (!data) return <ErrorNotice error={error} />;
   const { overrides } = data;
 
-  const store = async (rules: readonly Rule[]): Promise<void> => {
-    await api('/policy', { method: 'PUT', body: { ...overrides, rules } });
+  const store = async (change: (rules: readonly Rule[]) => readonly Rule[]): Promise<void> => {
+    await changeOverrides(({ rules }) => ({ rules: change(rules) }));
     await refresh();
   };
-  const attempt = async (rules: readonly Rule[], done: string): Promise<void> => {
+  const attempt = async (
+    change: (rules: readonly Rule[]) => readonly Rule[],
+    done: string,
+  ): Promise<void> => {
     try {
-      await store(rules);
+      await store(change);
       say(done, { tone: 'good' });
     } catch (fault) {
-      say(fault instanceof ApiError ? fault.message : String(fault), { tone: 'bad' });
+      sayFault(fault);
     }
   };
   return (
@@ -56,9 +61,10 @@ export function Rules() {
                   aria-label={`${rule.enabled === false ? 'Switch on' : 'Switch off'} ${rule.id}`}
                   onClick={() =>
                     void attempt(
-                      overrides.rules.map((one) =>
-                        one.id === rule.id ? { ...one, enabled: rule.enabled === false } : one,
-                      ),
+                      (rules) =>
+                        rules.map((one) =>
+                          one.id === rule.id ? { ...one, enabled: rule.enabled === false } : one,
+                        ),
                       'Saved.',
                     )
                   }
@@ -71,7 +77,7 @@ export function Rules() {
                   aria-label={`Remove ${rule.id}`}
                   onClick={() =>
                     void attempt(
-                      overrides.rules.filter(({ id }) => id !== rule.id),
+                      (rules) => rules.filter(({ id }) => id !== rule.id),
                       `The rule ${rule.id} is gone.`,
                     )
                   }
@@ -94,8 +100,7 @@ export function Rules() {
           rule={editing === 'new' ? undefined : editing}
           onClose={() => setEditing(undefined)}
           onSave={async (rule) => {
-            const others = overrides.rules.filter(({ id }) => id !== rule.id);
-            await store([...others, rule]);
+            await store((rules) => [...rules.filter(({ id }) => id !== rule.id), rule]);
             setEditing(undefined);
             say(`The rule ${rule.id} is in force.`, { tone: 'good' });
           }}

@@ -3,9 +3,10 @@ import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/notice.tsx';
 import { Table } from '../components/table.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
-import { useToast } from '../components/toast.tsx';
-import { ApiError, api, useQuery } from '../lib/api.ts';
+import { useFaultToast, useToast } from '../components/toast.tsx';
+import { useQuery } from '../lib/api.ts';
 import { useSession } from '../lib/session.ts';
+import { changeOverrides } from './overrides.ts';
 import type { Overrides, PolicyData } from './types.ts';
 
 /** `template:safe_default:x_changes_per_hour` in words. */
@@ -23,15 +24,16 @@ const MODES = [
 /** How the whole stands: mode, template and what is used of the limits. */
 export function Standing() {
   const { session, refresh: refreshSession } = useSession();
-  const { data, error, refresh } = useQuery<PolicyData>('/policy', { topics: ['calls'] });
+  const { data, error, refresh } = useQuery<PolicyData>('/policy', { topics: ['calls', 'config'] });
   const say = useToast();
+  const sayFault = useFaultToast();
   if (!data) return <ErrorNotice error={error} />;
   const store = async (change: Partial<Overrides>): Promise<void> => {
     try {
-      await api('/policy', { method: 'PUT', body: { ...data.overrides, ...change } });
+      await changeOverrides(() => change);
       say('In force for every agent.', { tone: 'good' });
     } catch (fault) {
-      say(fault instanceof ApiError ? fault.message : String(fault), { tone: 'bad' });
+      sayFault(fault);
     }
     await Promise.all([refresh(), refreshSession()]);
   };

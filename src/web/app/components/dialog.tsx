@@ -26,7 +26,10 @@ export function Dialog({ title, children, footer, wide, onClose }: Props) {
     }
     return () => {
       dialog?.close();
-      if (before instanceof HTMLElement) before.focus();
+      // What was pressed may be gone with what was decided; the keyboard then goes on from the page itself.
+      const back =
+        before instanceof HTMLElement && before.isConnected ? before : document.getElementById('main');
+      back?.focus();
     };
   }, []);
   return (
@@ -38,6 +41,8 @@ export function Dialog({ title, children, footer, wide, onClose }: Props) {
         event.preventDefault();
         onClose();
       }}
+      // A browser asked twice closes it without asking the page.
+      onClose={onClose}
     >
       <header className="dialog-head">
         <h2 id={titleId}>{title}</h2>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ApiError } from '../lib/api.ts';
 import type { Tone } from './badge.tsx';
+import { FaultText } from './fault-text.tsx';
 
 /** A box that says something about the page. */
 export function Notice({ tone = 'info', children }: { readonly tone?: Tone; readonly children: ReactNode }) {
@@ -16,8 +17,7 @@ export function ErrorNotice({ error }: { readonly error: ApiError | undefined })
   if (!error) return null;
   return (
     <Notice tone="bad">
-      <p>{error.message}</p>
-      {error.hint ? <p className="muted">{error.hint}</p> : null}
+      <FaultText error={error} />
     </Notice>
   );
 }

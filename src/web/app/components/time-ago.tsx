@@ -20,7 +20,7 @@ function timeAgo(at: Date, now: Date): string {
   return at.toISOString();
 }
 
-/** "3 min. ago", the exact time on hover. */
+/** "3 min. ago", the exact time with its zone on hover. */
 export function TimeAgo({ at }: { readonly at: string }) {
   const [now, setNow] = useState(() => new Date());
   useEffect(() => {
@@ -29,7 +29,7 @@ export function TimeAgo({ at }: { readonly at: string }) {
   }, []);
   const date = new Date(at);
   return (
-    <time dateTime={at} title={date.toLocaleString()}>
+    <time dateTime={at} title={date.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'long' })}>
       {timeAgo(date, now)}
     </time>
   );

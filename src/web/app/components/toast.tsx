@@ -1,5 +1,8 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { toApiError } from '../lib/api.ts';
 import type { Tone } from './badge.tsx';
+import { FaultText } from './fault-text.tsx';
+import { Foreign } from './foreign.tsx';
 
 interface Toast {
   readonly id: number;
@@ -16,6 +19,12 @@ let last = 0;
 
 /** `const say = useToast(); say('Posted.', { tone: 'good' })`: a short message that goes away by itself. */
 export const useToast = (): Say => useContext(ToastContext);
+
+/** Says what went wrong, with what can be done about it. */
+export function useFaultToast(): (fault: unknown) => void {
+  const say = useToast();
+  return useCallback((fault) => say(<FaultText error={toApiError(fault)} />, { tone: 'bad' }), [say]);
+}
 
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
@@ -35,7 +44,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
       <div className="toasts" role="status" aria-live="polite">
         {toasts.map(({ id, tone, text, action }) => (
           <div key={id} className={`toast toast-${tone}`}>
-            <div className="toast-text">{text}</div>
+            <div className="toast-text">{typeof text === 'string' ? <Foreign text={text} /> : text}</div>
             {action ? (
               <button
                 type="button"

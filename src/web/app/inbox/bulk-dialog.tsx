@@ -1,9 +1,9 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Foreign } from '../components/foreign.tsx';
-import { Notice } from '../components/notice.tsx';
-import { ApiError, post } from '../lib/api.ts';
+import { ErrorNotice, Notice } from '../components/notice.tsx';
+import { type ApiError, post, toApiError } from '../lib/api.ts';
 import { ReasonField } from './reject-dialog.tsx';
 import type { Brief } from './types.ts';
 
@@ -14,7 +14,8 @@ interface Result {
   readonly id: number;
   readonly state?: string;
   readonly error?: string;
-  readonly result?: { readonly message?: string } | null;
+  readonly hint?: string | null;
+  readonly result?: { readonly message?: string; readonly hint?: string } | null;
 }
 
 export type Verdict = 'approve' | 'reject';
@@ -34,7 +35,8 @@ export function BulkDialog({ items, verdict, onClose }: Props) {
   const [results, setResults] = useState<readonly Result[]>();
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<ApiError>();
+  const stopped = useRef(false);
   const { act, doing, done, ends } = WORDS[verdict];
   const dangerous = items.filter(({ effect, risks }) => effect === 'destroy' || risks > 0).length;
 
@@ -44,7 +46,7 @@ export function BulkDialog({ items, verdict, onClose }: Props) {
     const why = reason.trim() ? { reason: reason.trim() } : {};
     const all: Result[] = [];
     try {
-      for (let from = 0; from < items.length; from += AT_ONCE) {
+      for (let from = 0; from < items.length && !stopped.current; from += AT_ONCE) {
         const part = items.slice(from, from + AT_ONCE);
         const ids = part.map(({ id }) => id);
         const body =
@@ -53,18 +55,23 @@ export function BulkDialog({ items, verdict, onClose }: Props) {
         setResults([...all]);
       }
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : String(error));
+      setProblem(toApiError(error));
     } finally {
       setBusy(false);
     }
   };
 
+  /** Closing half-way ends it after the ones on their way; what came of those is still told. */
+  const leave = (): void => {
+    if (busy) stopped.current = true;
+    else onClose();
+  };
   const succeeded = results?.filter(({ state }) => ends.some((end) => end === state)).length ?? 0;
   return (
     <Dialog
       wide
       title={results ? `${done} ${succeeded} of ${items.length}` : `${act} ${items.length} items?`}
-      onClose={onClose}
+      onClose={leave}
       footer={
         results && !busy ? (
           <Button tone="primary" onClick={onClose}>
@@ -72,9 +79,7 @@ export function BulkDialog({ items, verdict, onClose }: Props) {
           </Button>
         ) : (
           <>
-            <Button onClick={onClose} disabled={busy}>
-              Cancel
-            </Button>
+            <Button onClick={leave}>{busy ? 'Stop' : 'Cancel'}</Button>
             <Button
               tone={verdict === 'approve' ? 'primary' : 'danger'}
               type="submit"
@@ -87,7 +92,7 @@ export function BulkDialog({ items, verdict, onClose }: Props) {
         )
       }
     >
-      {problem ? <Notice tone="bad">{problem}</Notice> : null}
+      <ErrorNotice error={problem} />
       {verdict === 'approve' && dangerous > 0 && !results ? (
         <Notice tone="warn">
           {dangerous} of these {dangerous === 1 ? 'has' : 'have'} a risk note or destroy something.
@@ -105,7 +110,8 @@ export function BulkDialog({ items, verdict, onClose }: Props) {
               {result ? (
                 <span className="muted">
                   {' '}
-                  · <Foreign text={result.error ?? result.result?.message ?? result.state ?? ''} />
+                  · <Foreign text={result.error ?? result.result?.message ?? result.state ?? ''} />{' '}
+                  {result.hint ?? result.result?.hint}
                 </span>
               ) : null}
             </li>

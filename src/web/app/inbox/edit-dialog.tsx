@@ -2,8 +2,8 @@ import { useId, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Field } from '../components/field.tsx';
-import { Notice } from '../components/notice.tsx';
-import { ApiError, post } from '../lib/api.ts';
+import { ErrorNotice } from '../components/notice.tsx';
+import { ApiError, post, toApiError } from '../lib/api.ts';
 import { isRecord, type JsonRecord, textAt } from '../lib/json.ts';
 import { EditField } from './edit-field.tsx';
 import { formFields } from './schema-form.ts';
@@ -44,7 +44,7 @@ export function EditDialog({ item, onClose, onDone }: Props) {
       if (approve) await post(`/inbox/${item.id}/approve`, { version });
       onDone();
     } catch (error) {
-      setFault(error instanceof ApiError ? error : new ApiError(0, { error: String(error) }));
+      setFault(toApiError(error));
       setBusy(false);
     }
   };
@@ -53,7 +53,7 @@ export function EditDialog({ item, onClose, onDone }: Props) {
       try {
         setArgs(edited());
       } catch (error) {
-        if (error instanceof ApiError) setFault(error);
+        setFault(toApiError(error));
         return;
       }
     } else setJson(JSON.stringify(args, null, 2));
@@ -86,7 +86,7 @@ export function EditDialog({ item, onClose, onDone }: Props) {
           void save(true);
         }}
       >
-        {fault ? <Notice tone="bad">{fault.message}</Notice> : null}
+        <ErrorNotice error={fault} />
         {asJson || !fields ? (
           <Field label="Arguments as JSON">
             {(attributes) => (

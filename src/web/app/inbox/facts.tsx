@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import { Fact } from '../components/fact.tsx';
 import { Foreign } from '../components/foreign.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
+import { ruleName } from './rule-name.ts';
 import type { Item } from './types.ts';
 
 /** Who asks, why, and what sent it here. */
@@ -25,7 +26,9 @@ export function Facts({ item }: { readonly item: Item }) {
         <code>{item.tool}</code>
       </Fact>
       <Fact name="Sent here by">
-        <code>{item.rule}</code>
+        <span title={item.rule}>
+          <Foreign text={ruleName(item.rule)} />
+        </span>
       </Fact>
       {item.expires_at && item.state === 'pending' ? (
         <Fact name="Expires">

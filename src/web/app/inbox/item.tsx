@@ -6,7 +6,7 @@ import { Foreign } from '../components/foreign.tsx';
 import { ErrorNotice, Notice } from '../components/notice.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
 import { useToast } from '../components/toast.tsx';
-import { ApiError, post, useQuery } from '../lib/api.ts';
+import { ApiError, post, toApiError, useQuery } from '../lib/api.ts';
 import { type Json, textAt } from '../lib/json.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { Facts } from './facts.tsx';
@@ -53,7 +53,7 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
     try {
       await work();
     } catch (fault) {
-      setProblem(fault instanceof ApiError ? fault : new ApiError(0, { error: String(fault) }));
+      setProblem(toApiError(fault));
     } finally {
       acting.current = false;
       setBusy(undefined);
@@ -71,7 +71,8 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
       if (undone) return say('Undone.', { tone: 'good' });
       const why = textAt(outcome, 'message') ?? textAt(outcome, 'status') ?? 'unknown';
       const far = of > 1 ? ` (${done} of ${of} calls were made)` : '';
-      say(`Not undone${far}: ${why}`, { tone: 'bad' });
+      const hint = textAt(outcome, 'hint');
+      throw new ApiError(0, { error: `Not undone${far}: ${why}`, ...(hint ? { hint } : {}) });
     });
 
   const pending = item?.state === 'pending';
@@ -89,6 +90,16 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
     };
   });
 
+  // Deciding takes away the buttons; whoever stood on one goes on from what came of it.
+  const box = useRef<HTMLElement>(null);
+  const state = item?.state;
+  const before = useRef(state);
+  useEffect(() => {
+    const decided = before.current === 'pending' && state !== undefined && state !== 'pending';
+    before.current = state;
+    if (decided && document.activeElement === document.body) box.current?.focus();
+  }, [state]);
+
   if (error && !item)
     return (
       <div className="card">
@@ -104,7 +115,7 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
     onDecided();
   };
   return (
-    <article className="card item" aria-label={`Item ${item.id}`}>
+    <article className="card item" aria-label={`Item ${item.id}`} ref={box} tabIndex={-1}>
       <Link href="/" className="item-back">
         ← Back to the list
       </Link>

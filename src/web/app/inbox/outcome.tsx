@@ -24,6 +24,7 @@ export function Outcome({ item }: { readonly item: Item }) {
   if (!head) return null;
   const [tone, text] = item.undo?.undone ? (['info', 'Done, and undone since'] as const) : head;
   const message = textAt(item.outcome, 'message');
+  const hint = textAt(item.outcome, 'hint');
   const data = isRecord(item.outcome) ? item.outcome.data : undefined;
   return (
     <>
@@ -47,6 +48,7 @@ export function Outcome({ item }: { readonly item: Item }) {
             {item.call_id ? <Link href={`/activity/${item.call_id}`}>Evidence</Link> : null}
           </p>
           {message ? <Foreign block text={message} /> : null}
+          {hint ? <p className="muted small">{hint}</p> : null}
           {item.decision_reason ? (
             <p>
               Reason: <Foreign text={item.decision_reason} />

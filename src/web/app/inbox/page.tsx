@@ -68,7 +68,13 @@ export function InboxPage() {
           </Button>
         </>
       ) : null}
-      <Button small onClick={() => setShelf(shelf === 'waiting' ? 'decided' : 'waiting')}>
+      <Button
+        small
+        onClick={() => {
+          setShelf(shelf === 'waiting' ? 'decided' : 'waiting');
+          setSelected(new Map());
+        }}
+      >
         {shelf === 'waiting' ? 'Show decided' : 'Show waiting'}
       </Button>
       <Button small shortcut="?" onClick={() => setDialog('help')}>
@@ -87,7 +93,11 @@ export function InboxPage() {
           <section className="inbox-side" aria-label={shelf === 'waiting' ? 'Waiting' : 'Decided'}>
             <div className="inbox-bar">
               <span>
-                {inbox.rows.length.toLocaleString('en')} {shelf === 'waiting' ? 'waiting' : 'decided'}
+                {inbox.loaded
+                  ? `${inbox.rows.length.toLocaleString('en')} ${shelf === 'waiting' ? 'waiting' : 'decided'}`
+                  : inbox.error
+                    ? ''
+                    : 'Loading…'}
               </span>
               {selected.size > 0 ? (
                 <button type="button" className="link-button" onClick={() => setSelected(new Map())}>

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { ApiError, api } from '../lib/api.ts';
+import { type ApiError, api, toApiError } from '../lib/api.ts';
 import { onServerEvent } from '../lib/events.ts';
 import type { Brief, InboxPageData, Unsettled } from './types.ts';
 
@@ -52,7 +52,7 @@ export function useInbox(shelf: Shelf): Inbox {
       } catch (fault) {
         if (mine !== turn.current) return;
         asked.current.delete(page);
-        if (fault instanceof ApiError) setError(fault);
+        setError(toApiError(fault));
       }
     },
     [shelf],

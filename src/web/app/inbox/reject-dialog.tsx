@@ -2,8 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Field } from '../components/field.tsx';
-import { Notice } from '../components/notice.tsx';
-import { ApiError, post } from '../lib/api.ts';
+import { ErrorNotice } from '../components/notice.tsx';
+import { type ApiError, post, toApiError } from '../lib/api.ts';
 
 interface Props {
   readonly id: number;
@@ -13,14 +13,17 @@ interface Props {
 
 export function RejectDialog({ id, onClose, onDone }: Props) {
   const [reason, setReason] = useState('');
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
   const reject = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    setBusy(true);
     try {
       await post(`/inbox/${id}/reject`, reason.trim() ? { reason: reason.trim() } : {});
       onDone();
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : String(error));
+      setProblem(toApiError(error));
+      setBusy(false);
     }
   };
   return (
@@ -30,14 +33,14 @@ export function RejectDialog({ id, onClose, onDone }: Props) {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button tone="danger" type="submit" form="reject-form">
+          <Button tone="danger" type="submit" form="reject-form" disabled={busy}>
             Reject
           </Button>
         </>
       }
     >
       <form id="reject-form" className="stack" onSubmit={(event) => void reject(event)}>
-        {problem ? <Notice tone="bad">{problem}</Notice> : null}
+        <ErrorNotice error={problem} />
         <ReasonField value={reason} onChange={setReason} />
       </form>
     </Dialog>

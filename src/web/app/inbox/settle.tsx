@@ -2,9 +2,10 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { JsonView } from '../components/json-view.tsx';
+import { ErrorNotice } from '../components/notice.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
-import { useToast } from '../components/toast.tsx';
-import { ApiError, post, useQuery } from '../lib/api.ts';
+import { useFaultToast, useToast } from '../components/toast.tsx';
+import { post, useQuery } from '../lib/api.ts';
 import type { Json } from '../lib/json.ts';
 import type { Unsettled } from './types.ts';
 
@@ -37,6 +38,7 @@ function UnsettledCall({ call, onSettled }: { readonly call: Unsettled; onSettle
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
   const say = useToast();
+  const sayFault = useFaultToast();
   const detail = useQuery<{ args: Json }>(open ? `/activity/${call.call_id}` : undefined);
   const settle = async (happened: boolean): Promise<void> => {
     setBusy(true);
@@ -44,7 +46,7 @@ function UnsettledCall({ call, onSettled }: { readonly call: Unsettled; onSettle
       await post(`/calls/${call.call_id}/settle`, { happened });
       say(happened ? 'Settled: it happened.' : 'Settled: it did not happen.', { tone: 'good' });
     } catch (error) {
-      say(error instanceof ApiError ? error.message : String(error), { tone: 'bad' });
+      sayFault(error);
     } finally {
       setBusy(false);
       onSettled();
@@ -67,6 +69,7 @@ function UnsettledCall({ call, onSettled }: { readonly call: Unsettled; onSettle
         </button>
         <Link href={`/activity/${call.call_id}`}>Evidence</Link>
       </div>
+      {open ? <ErrorNotice error={detail.error} /> : null}
       {open && detail.data ? (
         detail.data.args === null ? (
           <p className="muted small">They are no longer kept.</p>

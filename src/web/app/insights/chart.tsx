@@ -63,7 +63,7 @@ export function Chart(props: Props) {
             columns={[
               {
                 key: 'at',
-                label: byDay ? 'Day' : 'When',
+                label: byDay ? 'Day (UTC)' : 'When',
                 cell: ({ time }) => <time>{timeName(time, byDay)}</time>,
               },
               ...series.map(({ label, values }) => ({
@@ -88,9 +88,21 @@ const show = (value: number | null | undefined, format: (value: number) => strin
 const timeName = (time: number, byDay: boolean): string =>
   byDay
     ? new Date(time).toISOString().slice(0, 10)
-    : new Date(time).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
+    : new Date(time).toLocaleString('en', {
+        month: 'short',
+        day: 'numeric',
+        hour: '2-digit',
+        minute: '2-digit',
+        hour12: false,
+        timeZoneName: 'short',
+      });
 
 const HALF_A_DAY = 43_200;
+const DAY_STEPS = [1, 2, 3, 7, 14, 30, 60, 90].map((days) => days * 2 * HALF_A_DAY);
+/** There is no half of a call, a post or a follower. */
+const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
 
 /** From the first point to the last in seconds; the library would give a single point a scale of years. */
 function days(at: readonly number[], bars: boolean): [number, number] {
@@ -116,6 +128,7 @@ function Plot({ at, series, format = plain, stacked = false, byDay = false, clos
     };
     // What never happened would only draw a line at zero over the others.
     const drawn = stacked ? series.filter(({ values }) => values.some((value) => value)) : series;
+    const whole = drawn.every(({ values }) => values.every((value) => Number.isInteger(value ?? 0)));
     const axis = { stroke: ink('text'), grid: { stroke: ink('line'), width: 1 }, ticks: { show: false } };
     const plot = new uPlot(
       {
@@ -128,12 +141,18 @@ function Plot({ at, series, format = plain, stacked = false, byDay = false, clos
           y: { range: (_plot, low, high) => (close ? around(low, high) : [0, high * 1.1 || 1]) },
         },
         axes: [
-          axis,
-          { ...axis, size: 56, values: (_plot: uPlot, splits: number[]) => splits.map((one) => format(one)) },
+          // A point is a whole day, so there is nothing to read off between two.
+          { ...axis, ...(byDay ? { incrs: DAY_STEPS } : {}) },
+          {
+            ...axis,
+            size: 56,
+            ...(whole ? { incrs: WHOLE_STEPS } : {}),
+            values: (_plot: uPlot, splits: number[]) => splits.map((one) => format(one)),
+          },
         ],
         series: [
           {
-            label: byDay ? 'Day' : 'Time',
+            label: byDay ? 'Day (UTC)' : 'Time',
             value: (_plot, time) => (time ? timeName(time * 1000, byDay) : '–'),
           },
           ...drawn.map(({ label, tone, values }) => ({

@@ -5,6 +5,7 @@ import { ErrorNotice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { Table } from '../components/table.tsx';
 import { TimeAgo } from '../components/time-ago.tsx';
+import { ToolName } from '../components/tool-name.tsx';
 import { useQuery } from '../lib/api.ts';
 import { useSession } from '../lib/session.ts';
 import { Chart } from './chart.tsx';
@@ -123,7 +124,7 @@ function Overview({ data, tool, onTool }: OverviewProps) {
             label: 'Tool',
             cell: ({ tool }) => (
               <Link className="mono" href={`/activity?tool=${encodeURIComponent(tool)}`}>
-                {tool}
+                <ToolName name={tool} />
               </Link>
             ),
           },
@@ -142,8 +143,24 @@ function Overview({ data, tool, onTool }: OverviewProps) {
             rows={data.errors}
             rowKey={({ tool, code }) => `${tool} ${code}`}
             columns={[
-              { key: 'tool', label: 'Tool', cell: ({ tool }) => <span className="mono">{tool}</span> },
-              { key: 'code', label: 'Code', cell: ({ code }) => <code>{code}</code> },
+              {
+                key: 'tool',
+                label: 'Tool',
+                cell: ({ tool }) => (
+                  <span className="mono">
+                    <ToolName name={tool} />
+                  </span>
+                ),
+              },
+              {
+                key: 'code',
+                label: 'Code',
+                cell: ({ code }) => (
+                  <code>
+                    <ToolName name={code} />
+                  </code>
+                ),
+              },
               { key: 'count', label: 'Times', numeric: true, cell: ({ count }) => count },
               { key: 'last', label: 'Last', cell: ({ lastAt }) => <TimeAgo at={lastAt} /> },
             ]}

@@ -18,6 +18,12 @@ export class ApiError extends Error {
   }
 }
 
+/** Anything thrown, as something a page can show. */
+export const toApiError = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : new ApiError(0, { error: error instanceof Error ? error.message : String(error) });
+
 let csrf = '';
 let whenSignedOut: () => void = () => {};
 
@@ -85,6 +91,7 @@ export interface ToolResult {
   readonly notes?: JsonRecord;
   readonly code?: string;
   readonly message?: string;
+  readonly hint?: string;
   readonly reason?: string;
   readonly detail?: JsonRecord;
 }
@@ -117,8 +124,8 @@ export interface Query<T> {
 interface QueryOptions {
   /** Server events that make the answer stale. A reconnected stream always does. */
   readonly topics?: readonly string[];
-  /** Also asks again after so many milliseconds while the page is visible. */
-  readonly everyMs?: number;
+  /** Only for what changes elsewhere and tells nobody: asks again after so many milliseconds while the page is visible. */
+  readonly everyMs?: number | undefined;
 }
 
 /** What a GET path answers, kept fresh. Undefined asks nothing. The old answer stays while the new one is on its way. */
@@ -137,7 +144,7 @@ export function useQuery<T>(path: string | undefined, { topics = [], everyMs }: 
       if (mine === turn.current) setState({ path, data });
     } catch (error) {
       if (mine !== turn.current) return;
-      const fault = error instanceof ApiError ? error : new ApiError(0, { error: String(error) });
+      const fault = toApiError(error);
       setState((old) => ({
         path,
         error: fault,
@@ -150,8 +157,21 @@ export function useQuery<T>(path: string | undefined, { topics = [], everyMs }: 
   useEffect(() => {
     wanted.current = path;
     void refresh();
+    let looking = false;
+    let stale = false;
+    // Events that come while the answer is on its way (a batch of suggestions) are answered by one more look.
+    const look = async (): Promise<void> => {
+      stale = true;
+      if (looking) return;
+      looking = true;
+      while (stale) {
+        stale = false;
+        await refresh();
+      }
+      looking = false;
+    };
     const stops = [...topicList.split(' ').filter(Boolean), 'reconnected'].map((topic) =>
-      onServerEvent(topic, () => void refresh()),
+      onServerEvent(topic, () => void look()),
     );
     const timer = everyMs
       ? setInterval(() => {

@@ -5,6 +5,9 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)) &&
   !(target instanceof HTMLInputElement && target.type === 'checkbox');
 
+/** Keys that only move about may be held down; a decision is one press. */
+const MOVES = ['j', 'k', 'n', 'p'];
+
 /** Single-key commands of a page. They rest while somebody types, a dialog is open or a modifier is held. */
 export function useKeys(commands: Readonly<Record<string, (event: KeyboardEvent) => void>>): void {
   const latest = useRef(commands);
@@ -16,7 +19,7 @@ export function useKeys(commands: Readonly<Record<string, (event: KeyboardEvent)
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector('dialog[open]')) return;
       const command = latest.current[event.key];
-      if (!command) return;
+      if (!command || (event.repeat && !MOVES.includes(event.key))) return;
       event.preventDefault();
       command(event);
     };

@@ -1,6 +1,6 @@
-import { useCallback } from 'react';
-import { useToast } from '../components/toast.tsx';
-import { ApiError, api, callTool, post, type Query, roomPath, useQuery } from '../lib/api.ts';
+import { useCallback, useRef } from 'react';
+import { useFaultToast, useToast } from '../components/toast.tsx';
+import { ApiError, api, callTool, post, type Query, roomPath, toApiError, useQuery } from '../lib/api.ts';
 import type { Json, JsonRecord } from '../lib/json.ts';
 
 interface Reply<T> {
@@ -12,7 +12,7 @@ export function useView<T>(
   toolkit: string,
   view: string,
   params: JsonRecord | undefined = {},
-  options: { topics?: readonly string[]; everyMs?: number; asleep?: boolean } = {},
+  options: { topics?: readonly string[]; everyMs?: number | undefined; asleep?: boolean } = {},
 ): Query<T> {
   const path = options.asleep ? undefined : roomPath(toolkit, view, params);
   const { data, ...rest } = useQuery<Reply<T>>(path, options);
@@ -24,19 +24,40 @@ export async function readView<T>(toolkit: string, view: string, params: JsonRec
   return (await api<Reply<T>>(roomPath(toolkit, view, params))).data;
 }
 
-export type Done = { readonly ok: true; readonly data: Json } | { readonly ok: false; readonly why: string };
+export type Done =
+  | { readonly ok: true; readonly data: Json }
+  | { readonly ok: false; readonly error: ApiError };
 
-/** Runs a tool as the person, who decides by pressing the button; what went wrong is said in a toast as well. */
-export function useAct(): (tool: string, args: JsonRecord, said?: string) => Promise<Done> {
+/**
+ * Runs a tool as the person, who decides by pressing the button. What went wrong is said in a toast; a window that
+ * would cover it takes it instead. Pressed again while it runs, a button waits for the first press.
+ */
+export function useAct(
+  take?: (fault: ApiError | undefined) => void,
+): (tool: string, args: JsonRecord, said?: string) => Promise<Done> {
   const say = useToast();
+  const sayFault = useFaultToast();
+  const running = useRef(new Map<string, Promise<Done>>());
+  const told = useRef(take);
+  told.current = take;
   return useCallback(
-    async (tool, args, said) => {
-      const done = await attempt(tool, args);
-      if (!done.ok) say(done.why, { tone: 'bad' });
-      else if (said) say(said, { tone: 'good' });
-      return done;
+    (tool, args, said) => {
+      const key = `${tool} ${JSON.stringify(args)}`;
+      const before = running.current.get(key);
+      if (before) return before;
+      const act = async (): Promise<Done> => {
+        told.current?.(undefined);
+        const done = await attempt(tool, args);
+        running.current.delete(key);
+        if (!done.ok) (told.current ?? sayFault)(done.error);
+        else if (said) say(said, { tone: 'good' });
+        return done;
+      };
+      const acting = act();
+      running.current.set(key, acting);
+      return acting;
     },
-    [say],
+    [say, sayFault],
   );
 }
 
@@ -44,41 +65,51 @@ async function attempt(tool: string, args: JsonRecord): Promise<Done> {
   try {
     const result = await callTool(tool, args, { approve: true });
     if (result.status === 'ok') return { ok: true, data: result.data ?? null };
-    if (result.status === 'dry_run')
-      return { ok: false, why: 'Policy made this a dry run; nothing was changed.' };
-    return { ok: false, why: result.message ?? result.reason ?? `It was ${result.status}.` };
+    const why =
+      result.status === 'dry_run'
+        ? 'Policy made this a dry run; nothing was changed.'
+        : (result.message ?? result.reason ?? `It was ${result.status}.`);
+    const { code = result.status, hint } = result;
+    return { ok: false, error: new ApiError(0, { error: why, code, ...(hint ? { hint } : {}) }) };
   } catch (error) {
-    return { ok: false, why: messageOf(error) };
+    return { ok: false, error: toApiError(error) };
   }
 }
 
 export type Verdict = 'approve' | 'reject';
 
-/** Decides on what waits in the inbox, from the room it belongs to. */
-export function useDecide(): (id: number, verdict: Verdict) => Promise<boolean> {
-  const say = useToast();
-  return useCallback(
-    async (id, verdict) => {
-      try {
-        const decided = await post<{ state: string; result?: { message?: string } | null }>(
-          `/inbox/${id}/${verdict}`,
-        );
-        const failed = verdict === 'approve' && decided.state !== 'done';
-        if (failed)
-          say(decided.result?.message ?? `It was approved, and it is ${decided.state}.`, { tone: 'bad' });
-        return !failed;
-      } catch (error) {
-        say(messageOf(error), { tone: 'bad' });
-        return false;
-      }
-    },
-    [say],
-  );
+/** What waits in the inbox, as the person saw it: a suggestion that was edited since is not what they decide on. */
+interface Waiting {
+  readonly approval_id: number;
+  readonly version: number;
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof ApiError && error.hint
-    ? `${error.message} ${error.hint}`
-    : error instanceof Error
-      ? error.message
-      : String(error);
+interface Decided {
+  readonly state: string;
+  readonly result?: { readonly message?: string; readonly hint?: string } | null;
+}
+
+/** Decides on what waits in the inbox, from the room it belongs to. A second press on the same decides nothing. */
+export function useDecide(): (item: Waiting, verdict: Verdict) => Promise<boolean> {
+  const sayFault = useFaultToast();
+  const deciding = useRef(new Set<number>());
+  return useCallback(
+    async ({ approval_id: id, version }, verdict) => {
+      if (deciding.current.has(id)) return false;
+      deciding.current.add(id);
+      try {
+        const body = verdict === 'approve' ? { version } : {};
+        const { state, result } = await post<Decided>(`/inbox/${id}/${verdict}`, body);
+        if (verdict === 'reject' || state === 'done') return true;
+        const error = result?.message ?? `It was approved, and it is ${state}.`;
+        sayFault(new ApiError(0, { error, ...(result?.hint ? { hint: result.hint } : {}) }));
+      } catch (error) {
+        sayFault(error);
+      } finally {
+        deciding.current.delete(id);
+      }
+      return false;
+    },
+    [sayFault],
+  );
+}

@@ -57,10 +57,17 @@ function draft(args: JsonRecord): Shown {
   const content = textAt(args, 'content');
   if (content === undefined) return { as: 'fields' };
   const at = textAt(args, 'scheduled_for');
-  const above = at === undefined ? undefined : `To go out at ${at}`;
+  const above = at === undefined ? undefined : `To go out ${momentName(at)}`;
   if (args.content_type !== 'thread') return { as: 'post', text: content, above, media: 0 };
   const parts = content.split(PART_END).map((part) => part.trim());
   return { as: 'thread', texts: parts.filter((part) => part !== ''), above };
+}
+
+/** A time an agent gave, in this browser's zone; anything else as it was given. */
+function momentName(given: string): string {
+  const time = Date.parse(given);
+  if (Number.isNaN(time)) return `at ${given}`;
+  return new Date(time).toLocaleString('en', { dateStyle: 'full', timeStyle: 'long' });
 }
 
 /** What will happen, without repeating a text that stands right below. */

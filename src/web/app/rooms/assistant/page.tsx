@@ -32,11 +32,13 @@ export default function AssistantPage() {
       <ErrorNotice error={sessions.error ?? status.error} />
       {status.data?.problem && (
         <Notice tone="warn">
-          <p>{status.data.problem.message}</p>
+          <p>
+            <Foreign text={status.data.problem.message} />
+          </p>
         </Notice>
       )}
       {sessions.data && rows.length === 0 && (
-        <Empty title="Nobody has given the assistant an order yet.">
+        <Empty title="Nobody has given the assistant an order yet">
           <p>
             Agents do so with the tool <code>order_clawdbot</code>. Each conversation appears here while it
             goes on.
@@ -113,9 +115,14 @@ function Talk({ id }: { readonly id: string }) {
   return (
     <section className="talk stack" aria-label="Transcript">
       <ErrorNotice error={count.error ?? talk.error} />
+      {!talk.data && !count.error && !talk.error && <p className="muted">Loading…</p>}
       {session && (
         <p className="muted small">
-          Session <code>{session.key}</code> of {session.caller}
+          Session{' '}
+          <code>
+            <Foreign text={session.key} />
+          </code>{' '}
+          of {session.caller}
         </p>
       )}
       {offset > 0 && <p className="muted small">The first {offset} entries are not shown.</p>}

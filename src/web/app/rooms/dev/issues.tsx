@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -7,17 +7,20 @@ import { ErrorNotice } from '../../components/notice.tsx';
 import { useAct, useView } from '../room-data.ts';
 import { ByLine } from './by-line.tsx';
 import { type Shown, StateFilter } from './state-filter.tsx';
-import { type Issue, isLocal } from './types.ts';
+import { GITHUB_MS, type Issue, isLocal } from './types.ts';
 
 export function Issues({ repo }: { readonly repo: string }) {
   const act = useAct();
   const [state, setState] = useState<Shown>('open');
+  const [github, setGithub] = useState(false);
   const query = useView<{ issues: readonly Issue[] }>(
     'dev',
     'issues',
     { repo, state },
-    { topics: ['approvals'], everyMs: 15_000 },
+    { topics: ['changed.dev'], everyMs: github ? GITHUB_MS : undefined },
   );
+  const elsewhere = query.data?.issues.some((each) => !isLocal(each)) ?? false;
+  useEffect(() => setGithub(elsewhere), [elsewhere]);
   const close = async (issue: Issue) => {
     await act('dev_issue_close', { repo, issue_number: issue.number }, `Issue ${issue.number} is closed.`);
     await query.refresh();
@@ -26,8 +29,9 @@ export function Issues({ repo }: { readonly repo: string }) {
     <>
       <StateFilter value={state} onChange={setState} />
       <ErrorNotice error={query.error} />
+      {query.loading && <p className="muted">Loading…</p>}
       {query.data?.issues.length === 0 && (
-        <Empty title={state === 'closed' ? 'No closed issues.' : 'No issues.'}>
+        <Empty title={state === 'closed' ? 'No closed issues' : 'No issues'}>
           <p>An agent files issues with github_issues_create after it started a run with runs_create.</p>
         </Empty>
       )}

@@ -41,7 +41,7 @@ export default function DevPage() {
     >
       <ErrorNotice error={repos.error} />
       {repos.data && names.length === 0 && (
-        <Empty title="No repository may be used yet.">
+        <Empty title="No repository may be used yet">
           <p>
             Register a clone in the configuration and restart <code>countersign up</code>. Issues and pull
             requests then live here, without any account.

@@ -25,8 +25,8 @@ interface Detail {
 /** One pull request: what it says, what it changes, and the person's decision. */
 export function PullDetail({ repo, number, onChanged }: Props) {
   const act = useAct();
-  const query = useView<Detail>('dev', 'pr', { repo, number }, { topics: ['approvals'] });
-  const diff = useView<{ diff: string }>('dev', 'diff', { repo, number });
+  const query = useView<Detail>('dev', 'pr', { repo, number }, { topics: ['changed.dev'] });
+  const diff = useView<{ diff: string }>('dev', 'diff', { repo, number }, { topics: ['changed.dev'] });
   if (!query.data)
     return query.error ? <ErrorNotice error={query.error} /> : <p className="muted">Loading…</p>;
   const { pr, files, comments, truncated } = query.data;
@@ -49,8 +49,14 @@ export function PullDetail({ repo, number, onChanged }: Props) {
         </div>
         <ByLine author={pr.author} at={pr.created_at} />
         <p className="small">
-          <code>{pr.head.ref}</code> into <code>{pr.base.ref}</code>, at{' '}
-          <code>{pr.head.sha.slice(0, 12)}</code>
+          <code>
+            <Foreign text={pr.head.ref} />
+          </code>{' '}
+          into{' '}
+          <code>
+            <Foreign text={pr.base.ref} />
+          </code>
+          , at <code>{pr.head.sha.slice(0, 12)}</code>
         </p>
         {pr.body && <Foreign block text={pr.body} />}
         {pr.state === 'open' && isLocal(pr) && (
@@ -64,13 +70,18 @@ export function PullDetail({ repo, number, onChanged }: Props) {
             <Button tone="danger" onClick={() => void decide('dev_pr_close', {}, 'Closed.')}>
               Close
             </Button>
-            {pr.mergeable === false && <span className="small">It conflicts with {pr.base.ref}.</span>}
+            {pr.mergeable === false && (
+              <span className="small">
+                It conflicts with <Foreign text={pr.base.ref} />.
+              </span>
+            )}
           </div>
         )}
         {!isLocal(pr) && <p className="small muted">It lives on GitHub; merge or close it there.</p>}
       </div>
       {truncated && <Notice tone="warn">The forge gave only a part of the changed files.</Notice>}
       <ErrorNotice error={diff.error} />
+      {diff.loading && <p className="muted">Loading…</p>}
       {diff.data && (
         <Suspense fallback={<p className="muted">Loading…</p>}>
           <PatchView diff={diff.data.diff} files={files} />

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Empty } from '../../components/empty.tsx';
 import { Foreign } from '../../components/foreign.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
@@ -6,7 +6,7 @@ import { useView } from '../room-data.ts';
 import { PullDetail } from './pull-detail.tsx';
 import { PullState } from './pull-state.tsx';
 import { type Shown, StateFilter } from './state-filter.tsx';
-import type { Pull } from './types.ts';
+import { GITHUB_MS, isLocal, type Pull } from './types.ts';
 
 interface Props {
   readonly repo: string;
@@ -16,20 +16,24 @@ interface Props {
 
 export function Pulls({ repo, chosen, onChoose }: Props) {
   const [state, setState] = useState<Shown>('open');
+  const [github, setGithub] = useState(false);
   const query = useView<{ prs: readonly Pull[] }>(
     'dev',
     'prs',
     { repo, state },
-    { topics: ['approvals'], everyMs: 15_000 },
+    { topics: ['changed.dev'], everyMs: github ? GITHUB_MS : undefined },
   );
+  const elsewhere = query.data?.prs.some((each) => !isLocal(each)) ?? false;
+  useEffect(() => setGithub(elsewhere), [elsewhere]);
   const pulls = query.data?.prs ?? [];
   const current = chosen ?? pulls[0]?.number;
   return (
     <>
       <StateFilter value={state} onChange={setState} />
       <ErrorNotice error={query.error} />
+      {query.loading && <p className="muted">Loading…</p>}
       {query.data && pulls.length === 0 && (
-        <Empty title={state === 'open' ? 'No open pull requests.' : 'No pull requests.'}>
+        <Empty title={state === 'open' ? 'No open pull requests' : 'No pull requests'}>
           <p>
             An agent asks with approval_request for one exact change; once you approve it in the inbox,
             code_branch_pr_create opens the pull request, and you merge it here.

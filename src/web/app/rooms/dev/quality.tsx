@@ -53,7 +53,7 @@ export function Quality({ repo }: { readonly repo: string }) {
     <>
       <ErrorNotice error={runs.error ?? tests.error ?? lints.error} />
       {runs.data && tests.data && lints.data && calls.length === 0 && (
-        <Empty title="No test or lint was run yet.">
+        <Empty title="No test or lint was run yet">
           <p>
             Set <code>test</code> and <code>lint</code> of the repository in the configuration; agents run
             them with qa_test and qa_lint on the code of a run.
@@ -76,7 +76,8 @@ export function Quality({ repo }: { readonly repo: string }) {
 
 function ReportCard({ call, purpose }: { readonly call: Call; readonly purpose: string }) {
   const [open, setOpen] = useState(false);
-  const detail = useQuery<Report>(`/activity/${call.call_id}`);
+  // A report that is still being made comes with the end of its call.
+  const detail = useQuery<Report>(`/activity/${call.call_id}`, call.status === 'running' ? LIVE : {});
   const data = detail.data?.result?.data;
   const problem = detail.data?.result?.message;
   const name = call.tool === 'qa_test' ? 'Test' : 'Lint';
@@ -87,7 +88,8 @@ function ReportCard({ call, purpose }: { readonly call: Call; readonly purpose: 
           {data?.status ?? call.status}
         </Badge>
         <h3>
-          {name}: <Foreign text={data?.summary ?? problem ?? '…'} />
+          {name}:{' '}
+          <Foreign text={data?.summary ?? problem ?? (call.status === 'running' ? 'running…' : '…')} />
         </h3>
       </div>
       <p className="muted small">

@@ -8,12 +8,18 @@ import { type Run, shortRun } from './types.ts';
 
 /** What agents set out to do, each with its calls and its bundle. */
 export function Runs({ repo }: { readonly repo: string }) {
-  const query = useView<{ runs: readonly Run[] }>('dev', 'runs', { repo, limit: 100 }, { topics: ['calls'] });
+  const query = useView<{ runs: readonly Run[] }>(
+    'dev',
+    'runs',
+    { repo, limit: 100 },
+    { topics: ['changed.dev'] },
+  );
   return (
     <>
       <ErrorNotice error={query.error} />
+      {query.loading && <p className="muted">Loading…</p>}
       {query.data?.runs.length === 0 && (
-        <Empty title="No run was started yet.">
+        <Empty title="No run was started yet">
           <p>An agent starts one with runs_create; all it does on the repository belongs to a run.</p>
         </Empty>
       )}

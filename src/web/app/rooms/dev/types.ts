@@ -57,6 +57,9 @@ export interface Run {
 /** Enough of an id to tell runs apart. */
 export const shortRun = (id: string): string => id.slice(0, 8);
 
+/** GitHub tells us nothing; what lives there is looked at again so often. */
+export const GITHUB_MS = 60_000;
+
 /** What lives in our own store can be merged and closed here; the rest is decided on GitHub. */
 export const isLocal = ({ html_url }: { readonly html_url: string }): boolean =>
   html_url.startsWith('countersign:');

@@ -92,7 +92,9 @@ export function CodeDetail({ code, onShow, onChanged }: Props) {
               >
                 <Foreign text={each.source_name} />
               </button>
-              <span className="muted">by {each.owner}</span>
+              <span className="muted">
+                by <Foreign text={each.owner} />
+              </span>
             </div>
           </li>
         ))}

@@ -2,6 +2,8 @@ import { type CSSProperties, type FormEvent, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Foreign } from '../../components/foreign.tsx';
+import { ErrorNotice } from '../../components/notice.tsx';
+import type { ApiError } from '../../lib/api.ts';
 import { useAct } from '../room-data.ts';
 import { newColour } from './colours.ts';
 import type { Code } from './types.ts';
@@ -16,7 +18,8 @@ interface Props {
 
 /** Type to find a code, Enter takes the first; a name that is not there yet becomes a new code. */
 export function CodePicker({ codes, passage, onPick, onClose, onCreated }: Props) {
-  const act = useAct();
+  const [fault, setFault] = useState<ApiError>();
+  const act = useAct(setFault);
   const [wanted, setWanted] = useState('');
   const sought = wanted.trim().toLowerCase();
   const found = codes.filter(({ name }) => name.toLowerCase().includes(sought));
@@ -39,6 +42,7 @@ export function CodePicker({ codes, passage, onPick, onClose, onCreated }: Props
       <blockquote className="quoted">
         <Foreign block text={passage} />
       </blockquote>
+      <ErrorNotice error={fault} />
       <form onSubmit={submit}>
         <input
           autoFocus

@@ -47,7 +47,7 @@ export function Codes({ analysis, onShow }: Props) {
           </Button>
         </form>
         {codes.length === 0 ? (
-          <Empty title="The codebook is empty.">
+          <Empty title="The codebook is empty">
             <p>Create a code above, or let an agent suggest some with suggest_new_code.</p>
           </Empty>
         ) : (

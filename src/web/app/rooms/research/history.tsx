@@ -36,7 +36,7 @@ export function History() {
   };
   if (changes.data?.length === 0)
     return (
-      <Empty title="Nothing was changed through Countersign yet.">
+      <Empty title="Nothing was changed through Countersign yet">
         <p>Every coding, code and source that you or an agent adds will be listed here, each with an undo.</p>
       </Empty>
     );

@@ -49,7 +49,7 @@ export function Inspector({ coding, suggestion, waiting, passage, ...on }: Props
         </blockquote>
         {coding.memo && <Foreign block text={coding.memo} />}
         <p className="muted small">
-          by {coding.owner}
+          by <Foreign text={coding.owner} />
           {coding.made_by?.approved_by && `, approved by ${coding.made_by.approved_by}`}
           {coding.made_by?.method && `, ${coding.made_by.method}`}
         </p>

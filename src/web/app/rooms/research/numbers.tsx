@@ -84,7 +84,7 @@ export function Numbers() {
         <ErrorNotice error={agreement.error} />
         {agreement.loading && <p className="muted">Counting…</p>}
         {compared?.length === 0 ? (
-          <Empty title="There is nothing to compare yet.">
+          <Empty title="There is nothing to compare yet">
             <p>Agreement needs two coders, people or agents, who coded the same source.</p>
           </Empty>
         ) : (

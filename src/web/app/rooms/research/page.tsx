@@ -74,8 +74,10 @@ export default function ResearchPage() {
     >
       {data.open_in_qualcoder_by ? (
         <Notice tone="warn">
-          QualCoder has this project open ({data.open_in_qualcoder_by}). Close it there before you change
-          anything here.
+          <p>
+            QualCoder has this project open (<Foreign text={data.open_in_qualcoder_by} />
+            ). Close it there before you change anything here.
+          </p>
         </Notice>
       ) : null}
       <Tabs

@@ -4,7 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Foreign } from '../../components/foreign.tsx';
 import { ErrorNotice, Notice } from '../../components/notice.tsx';
-import { useToast } from '../../components/toast.tsx';
+import { useFaultToast, useToast } from '../../components/toast.tsx';
 import { onServerEvent, useServerEvent } from '../../lib/events.ts';
 import { useKeys } from '../../lib/keys.ts';
 import { useAct, useDecide, useView, type Verdict } from '../room-data.ts';
@@ -31,6 +31,7 @@ export function Read({ parts, go }: Props) {
   const act = useAct();
   const decide = useDecide();
   const say = useToast();
+  const sayFault = useFaultToast();
   const list = useRef<VListHandle>(null);
   const sources = useView<readonly Source[]>('research', 'sources', {}, { topics: ['research.changed'] });
   const tree = useView<CodeTree>('research', 'codes', {}, { topics: ['approvals', 'research.changed'] });
@@ -98,7 +99,7 @@ export function Read({ parts, go }: Props) {
     if (!suggestion) return;
     const at = suggestions.indexOf(suggestion);
     const following = suggestions[at + 1] ?? suggestions[at - 1];
-    if (!(await decide(suggestion.approval_id, verdict))) return reload();
+    if (!(await decide(suggestion, verdict))) return reload();
     say(verdict === 'approve' ? `Coded as ${suggestion.code_name}.` : 'Suggestion rejected.', {
       tone: 'good',
     });
@@ -117,7 +118,7 @@ export function Read({ parts, go }: Props) {
     const done = await act('batch_apply_codes', { operations: [operation] });
     const answer = done.ok ? (done.data as { results?: { error?: string | null }[] }) : undefined;
     const problem = answer?.results?.[0]?.error;
-    if (problem) say(problem, { tone: 'bad' });
+    if (problem) sayFault(new Error(problem));
     if (!done.ok || problem) return;
     say('Coded.', { tone: 'good', action: { label: 'Undo', run: () => void undo() } });
     setPicked(undefined);
@@ -156,7 +157,7 @@ export function Read({ parts, go }: Props) {
   if (sources.data?.length === 0)
     return (
       <div className="stack">
-        <Empty title="This project has no sources yet.">
+        <Empty title="This project has no sources yet">
           <p>Add a text here, import documents in QualCoder, or let an agent call add_source.</p>
         </Empty>
         <AddSource onAdded={reload} />
@@ -182,7 +183,7 @@ export function Read({ parts, go }: Props) {
         {asked !== undefined && sources.data && !source && (
           <Notice tone="warn">This project has no source {asked}.</Notice>
         )}
-        {text.error && <Notice tone="bad">{text.error}</Notice>}
+        <ErrorNotice error={text.error} />
         {source && (
           <>
             <div className="read-bar">
@@ -208,7 +209,7 @@ export function Read({ parts, go }: Props) {
                 onSuggestion={(each) => setCurrent(`suggestion-${each.approval_id}`)}
               />
             ) : (
-              <Empty title="This source has no text.">
+              <Empty title="This source has no text">
                 <p>Images, audio and video are coded in QualCoder.</p>
               </Empty>
             )}

@@ -3,6 +3,7 @@ import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
 import { Foreign } from '../../components/foreign.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
+import type { ApiError } from '../../lib/api.ts';
 import { useAct } from '../room-data.ts';
 import type { Project } from './types.ts';
 
@@ -68,23 +69,23 @@ interface FormProps {
   readonly title: string;
   readonly hint: string;
   readonly verb: string;
-  send(path: string): Promise<{ readonly ok: boolean; readonly why?: string }>;
+  send(path: string): Promise<{ readonly ok: boolean; readonly error?: ApiError }>;
 }
 
 function PathForm({ title, hint, verb, send }: FormProps) {
   const [path, setPath] = useState('');
-  const [error, setError] = useState<string>();
+  const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
     const done = await send(path.trim());
     setBusy(false);
-    setError(done.ok ? undefined : done.why);
+    setError(done.error);
   };
   return (
     <form className="card" onSubmit={(event) => void submit(event)}>
-      <Field label={title} hint={hint} error={error}>
+      <Field label={title} hint={hint} error={error?.message}>
         {(attributes) => (
           <input
             {...attributes}

@@ -33,7 +33,7 @@ export function Suggestions({ onShow }: Props) {
 
   const settle = async (item: Suggestion | undefined, verdict: Verdict) => {
     if (!item || state !== 'pending') return;
-    await decide(item.approval_id, verdict);
+    await decide(item, verdict);
     await query.refresh();
   };
   const move = (by: number) => {
@@ -71,7 +71,7 @@ export function Suggestions({ onShow }: Props) {
       </div>
       <ErrorNotice error={query.error} />
       {query.data && items.length === 0 && (
-        <Empty title={state === 'pending' ? 'No suggestion waits.' : `No suggestion is ${state}.`}>
+        <Empty title={state === 'pending' ? 'No suggestion waits' : `No suggestion is ${state}`}>
           <p>
             Ask an agent to code a source: it calls suggest_code_application, suggest_new_code or
             suggest_merge_codes, and what it suggests appears here and in the inbox.
@@ -98,7 +98,9 @@ export function Suggestions({ onShow }: Props) {
                 <mark>
                   <Foreign text={item.passage.text} />
                 </mark>
-                <bdi className="foreign muted">{item.passage.after}…</bdi>
+                <span className="muted">
+                  <Foreign text={`${item.passage.after}…`} />
+                </span>
               </blockquote>
             )}
             {item.rationale && <Foreign block text={item.rationale} />}
@@ -110,7 +112,11 @@ export function Suggestions({ onShow }: Props) {
             <p className="muted small">
               {item.suggested_by}, <TimeAgo at={item.created_at} />
               {item.confidence !== null && `, ${item.confidence} % sure`}
-              {item.decision_reason && `, ${item.decision_reason}`}
+              {item.decision_reason && (
+                <>
+                  , <Foreign text={item.decision_reason} />
+                </>
+              )}
             </p>
             <div className="row">
               {state === 'pending' && (

@@ -55,6 +55,8 @@ export interface Coding {
 
 export interface CodingSuggestion {
   readonly approval_id: number;
+  /** Changes with every edit of what is suggested. */
+  readonly version: number;
   readonly code_id: number;
   readonly code_name: string;
   readonly color: string;
@@ -102,6 +104,8 @@ export interface CodeTree {
 
 export interface Suggestion {
   readonly approval_id: number;
+  /** Changes with every edit of what is suggested. */
+  readonly version: number;
   readonly kind: 'code' | 'merge' | 'coding' | 'metadata';
   readonly args: Readonly<Record<string, unknown>>;
   readonly summary: string;

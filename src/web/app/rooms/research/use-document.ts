@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { type ApiError, toApiError } from '../../lib/api.ts';
 import { readView } from '../room-data.ts';
 import { appendRows, type TextRow } from './text-rows.ts';
 import type { Marks, SourcePage } from './types.ts';
@@ -12,7 +13,7 @@ export interface OpenDocument {
   readonly total: number;
   /** True once the last page is here. */
   readonly complete: boolean;
-  readonly error: string | undefined;
+  readonly error: ApiError | undefined;
   /** Looks at the marks again; the text does not change under a reader. */
   reloadMarks(): Promise<void>;
 }
@@ -23,7 +24,7 @@ export function useDocument(sourceId: number | undefined): OpenDocument {
   const [marks, setMarks] = useState(NO_MARKS);
   const [total, setTotal] = useState(0);
   const [complete, setComplete] = useState(false);
-  const [error, setError] = useState<string>();
+  const [error, setError] = useState<ApiError>();
   const current = useRef(sourceId);
   current.current = sourceId;
 
@@ -56,7 +57,7 @@ export function useDocument(sourceId: number | undefined): OpenDocument {
       if (open) setComplete(true);
     };
     load().catch((problem: unknown) => {
-      if (open) setError(problem instanceof Error ? problem.message : String(problem));
+      if (open) setError(toApiError(problem));
     });
     return () => {
       open = false;

@@ -6,7 +6,7 @@ import { ErrorNotice } from '../../components/notice.tsx';
 import { useAct, useView } from '../room-data.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { type Item, type Schedule, textsOf } from './types.ts';
-import { addDays, dayOf, mondayOf, onDay } from './when.ts';
+import { addDays, dayOf, mondayOf, onDay, ZONE } from './when.ts';
 
 const WEEKS = 4;
 const MOVES: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 };
@@ -14,7 +14,12 @@ const MOVES: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, 
 /** Four weeks of posts. A post is dragged to another day, or moved there with Alt and the arrow keys. */
 export function Calendar() {
   const act = useAct();
-  const schedule = useView<Schedule>('x', 'schedule', { limit: 200 }, { topics: ['approvals', 'calls'] });
+  const schedule = useView<Schedule>(
+    'x',
+    'schedule',
+    { limit: 200 },
+    { topics: ['approvals', 'calls', 'x.changed'] },
+  );
   const [from, setFrom] = useState(() => mondayOf(new Date()));
   const [dragged, setDragged] = useState<Item>();
   const [over, setOver] = useState<string>();
@@ -35,7 +40,7 @@ export function Calendar() {
   };
   const keyed = (event: KeyboardEvent, item: Item) => {
     const by = event.altKey ? MOVES[event.key] : undefined;
-    if (by === undefined || !item.scheduled_for) return;
+    if (by === undefined || !item.scheduled_for || item.status !== 'scheduled') return;
     event.preventDefault();
     moved.current = item.id;
     void move(item, dayOf(addDays(new Date(item.scheduled_for), by)));
@@ -61,10 +66,12 @@ export function Calendar() {
           →
         </Button>
         <span className="muted small">
-          Drag a post to another day, press <kbd>Alt</kbd> with an arrow key on it, or open it.
+          Drag a post to another day, press <kbd>Alt</kbd> with an arrow key on it, or open it. Times are of{' '}
+          {ZONE}.
         </span>
       </div>
       <ErrorNotice error={schedule.error} />
+      {schedule.loading && <p className="muted">Loading…</p>}
       {schedule.data?.upcoming.length === 0 && (
         <p className="muted">Nothing is scheduled. Give a draft a time under Write, and it appears here.</p>
       )}

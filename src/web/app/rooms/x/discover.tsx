@@ -16,7 +16,7 @@ export function Discover({ llm }: { readonly llm: string | null }) {
     'x',
     'discovery_feed',
     { limit: 100 },
-    { topics: ['approvals', 'calls'], everyMs: 30_000 },
+    { topics: ['approvals', 'calls', 'x.changed'] },
   );
   const [query, setQuery] = useState('');
   const [busy, setBusy] = useState(false);
@@ -44,8 +44,9 @@ export function Discover({ llm }: { readonly llm: string | null }) {
         </Button>
       </form>
       <ErrorNotice error={feed.error} />
+      {feed.loading && <p className="muted">Loading…</p>}
       {feed.data?.tweets.length === 0 && (
-        <Empty title="Nothing was discovered yet.">
+        <Empty title="Nothing was discovered yet">
           <p>
             Search above, or set <code>product_keywords</code> under <code>[business]</code> in the
             configuration: <code>countersign up</code> then looks by itself.

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { Table } from '../../components/table.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
 import { dollars, plain } from '../../insights/figures.ts';
 import { XCharts } from '../../insights/x-charts.tsx';
 import { useView } from '../room-data.ts';
@@ -100,8 +101,7 @@ function Limits({ usage }: { readonly usage: Usage }) {
             {
               key: 'until',
               label: 'Starts anew',
-              cell: ({ resetsAt }) =>
-                new Date(resetsAt).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' }),
+              cell: ({ resetsAt }) => <TimeAgo at={resetsAt} />,
             },
           ]}
         />

@@ -1,11 +1,11 @@
+import { changeOverrides } from '../../agents/overrides.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { Foreign } from '../../components/foreign.tsx';
 import { ErrorNotice, Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
 import { Tabs } from '../../components/tabs.tsx';
-import { useToast } from '../../components/toast.tsx';
-import { api } from '../../lib/api.ts';
-import type { JsonRecord } from '../../lib/json.ts';
+import { useFaultToast, useToast } from '../../components/toast.tsx';
 import { useSession } from '../../lib/session.ts';
 import { useView } from '../room-data.ts';
 import { useRoomPath } from '../room-path.ts';
@@ -44,7 +44,9 @@ export default function XPage() {
       <ErrorNotice error={provider.error} />
       {provider.data?.problem && (
         <Notice tone="warn">
-          <p>X cannot be reached: {provider.data.problem}</p>
+          <p>
+            X cannot be reached: <Foreign text={provider.data.problem} />
+          </p>
         </Notice>
       )}
       <Tabs
@@ -73,15 +75,15 @@ export default function XPage() {
 function ModeSwitch() {
   const { session, refresh } = useSession();
   const say = useToast();
+  const sayFault = useFaultToast();
   const other = session.mode === 'composer' ? 'autopilot' : 'composer';
   const change = async () => {
     try {
-      const { overrides } = await api<{ overrides: JsonRecord }>('/policy');
-      await api('/policy', { method: 'PUT', body: { ...overrides, mode: other } });
+      await changeOverrides(() => ({ mode: other }));
       await refresh();
       say(`The mode is now ${other}.`, { tone: 'good' });
     } catch (error) {
-      say(error instanceof Error ? error.message : String(error), { tone: 'bad' });
+      sayFault(error);
     }
   };
   return (

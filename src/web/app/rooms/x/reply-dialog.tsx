@@ -3,7 +3,9 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { Foreign } from '../../components/foreign.tsx';
+import { ErrorNotice } from '../../components/notice.tsx';
 import { LengthMeter } from '../../inbox/views/post.tsx';
+import type { ApiError } from '../../lib/api.ts';
 import { useAct } from '../room-data.ts';
 import { NoModel } from './no-model.tsx';
 import type { Found } from './types.ts';
@@ -17,7 +19,8 @@ interface Props {
 
 /** An answer to a found post, written by the person or drafted by the model; the person sends it. */
 export function ReplyDialog({ llm, found, onClose, onSent }: Props) {
-  const act = useAct();
+  const [fault, setFault] = useState<ApiError>();
+  const act = useAct(setFault);
   const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);
   const assist = async () => {
@@ -42,6 +45,7 @@ export function ReplyDialog({ llm, found, onClose, onSent }: Props) {
       onClose={onClose}
       footer={
         <>
+          <Button onClick={onClose}>Cancel</Button>
           <Button disabled={busy || llm === null} onClick={() => void assist()}>
             AI Assist
           </Button>
@@ -51,6 +55,7 @@ export function ReplyDialog({ llm, found, onClose, onSent }: Props) {
         </>
       }
     >
+      <ErrorNotice error={fault} />
       <blockquote className="quoted">
         <Foreign block text={found.text} />
       </blockquote>

@@ -19,11 +19,11 @@ export function Targets() {
     'x',
     'targets',
     {},
-    { topics: ['calls'], everyMs: 30_000 },
+    { topics: ['calls', 'x.changed'] },
   );
   if (targets.data?.accounts.length === 0)
     return (
-      <Empty title="No account is watched.">
+      <Empty title="No account is watched">
         <p>
           Name some under <code>[targets]</code> in the configuration, for example{' '}
           <code>accounts = ["lena_learns"]</code>, and restart <code>countersign up</code>.
@@ -33,6 +33,7 @@ export function Targets() {
   return (
     <>
       <ErrorNotice error={targets.error} />
+      {targets.loading && <p className="muted">Loading…</p>}
       {targets.data && (
         <>
           <p className="muted">

@@ -1,3 +1,6 @@
+/** Where this browser thinks it is; what a person types is meant there. */
+export const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /** A moment as a date-and-time field of this browser shows it. */

@@ -12,7 +12,7 @@ import { useAct, useView } from '../room-data.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { NoModel } from './no-model.tsx';
 import { type Item, textsOf } from './types.ts';
-import { toIso } from './when.ts';
+import { toIso, ZONE } from './when.ts';
 
 const FORMATS = [
   'list',
@@ -30,7 +30,7 @@ export function Write({ llm, known }: { readonly llm: string | null; readonly kn
     'x',
     'drafts',
     { limit: 100 },
-    { topics: ['approvals', 'calls'] },
+    { topics: ['approvals', 'calls', 'x.changed'] },
   );
   return (
     <div className="x-write">
@@ -42,7 +42,7 @@ export function Write({ llm, known }: { readonly llm: string | null; readonly kn
         <h2 id="drafts">Drafts</h2>
         <ErrorNotice error={drafts.error} />
         {drafts.data?.items.length === 0 && (
-          <Empty title="No drafts.">
+          <Empty title="No drafts">
             <p>Write a post and keep it, or let an agent prepare some with compose_tweet.</p>
           </Empty>
         )}
@@ -103,12 +103,14 @@ function Composer({ onDone }: { onDone(): Promise<void> }) {
         <input
           type="datetime-local"
           aria-label="When to post"
+          title={`In your time zone, ${ZONE}`}
           value={when}
           onChange={(event) => setWhen(event.target.value)}
         />
         <Button disabled={text.trim() === '' || when === ''} onClick={() => void schedule()}>
           Schedule
         </Button>
+        <span className="muted small">{ZONE} time</span>
       </div>
     </section>
   );
