@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { configSection } from '../../contract/config.ts';
 
 const secret = (doc: string) => z.string().min(1).optional().describe(doc).meta({ secret: true });
-const argv = (doc: string) => z.array(z.string()).min(1).optional().describe(doc);
+const argv = (doc: string) =>
+  z
+    .array(z.string().refine((word) => !word.includes('\0'), 'must not hold a NUL character'))
+    .min(1)
+    .refine(([program]) => program?.trim() !== '', 'must begin with a program')
+    .optional()
+    .describe(doc);
 const OWNER_NAME = /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/;
 
 /** What agents should not touch without a person editing this list; lockfiles are left to each project. */
@@ -10,6 +16,16 @@ const PROTECTED_PATHS = [
   '.github/',
   '.gitlab-ci.yml',
   '.circleci/',
+  '.gitea/',
+  '.forgejo/',
+  '.woodpecker/',
+  '.woodpecker.yml',
+  '.buildkite/',
+  '.drone.yml',
+  '.travis.yml',
+  'Jenkinsfile',
+  'azure-pipelines.yml',
+  'bitbucket-pipelines.yml',
   '.gitmodules',
   'CODEOWNERS',
   'secrets/',

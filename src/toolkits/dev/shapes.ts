@@ -12,14 +12,23 @@ const MAX_BODY = 65_536;
 export const runId = z.string().min(1).describe('Id from runs_create.');
 export const dryRun = z.boolean().optional().describe('Show what would happen; change nothing.');
 export const prNumber = z.int().min(1).describe('Number of the pull request.');
-export const title = bounded(256).trim().min(1, 'must not be blank');
+/** A title is one line everywhere it is shown, and what is seen of it is what there is. */
+const oneLine = (limit: number) =>
+  bounded(limit)
+    .trim()
+    .min(1, 'must not be blank')
+    .refine(
+      (text) => !/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text),
+      'must be one line without control characters',
+    );
+export const title = oneLine(256);
 export const body = bounded(MAX_BODY);
 export const comment = bounded(MAX_BODY).refine((text) => text.trim() !== '', 'must not be blank');
 export const message = bounded(MAX_BODY).refine((text) => text.trim() !== '', 'must not be blank');
 
 /** Sorted and without doubles, so that the same issue is the same call however its labels are listed. */
 export const labels = z
-  .array(bounded(50).trim().min(1, 'must not be blank'))
+  .array(oneLine(50))
   .max(20)
   .overwrite((names) => [...new Set(names)].sort())
   .optional();

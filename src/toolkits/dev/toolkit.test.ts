@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../contract/json.ts';
+import { dev } from './config.ts';
 import { toolkit } from './toolkit.ts';
 
 /** As the document lists them: name, policy name, effect, required arguments, optional ones. */
@@ -92,15 +93,39 @@ describe('the dev toolkit', () => {
       files: [
         { path: 'package.json', modified_content: '{}' },
         { path: 'a.txt', original_content: 'x', modified_content: '' },
+        { path: '.husky/pre-commit', original_content: 'x', modified_content: 'y' },
+        { path: 'sub/.gitattributes', original_content: 'x', modified_content: 'y' },
       ],
     };
     expect(tool?.describeApproval?.(args)).toBe(
-      'Create branch fix/a from main with 2 changed files (package.json, a.txt) and open the pull request "T"',
+      'Create branch fix/a from main with 4 changed files (package.json, a.txt, .husky/pre-commit, sub/.gitattributes) and open the pull request "T"',
     );
     expect(tool?.risks?.(args)).toEqual([
       'package.json can run scripts when packages are installed.',
       'package.json replaces whatever the base holds: no original_content was given.',
       'a.txt is emptied.',
+      '.husky/pre-commit runs on the machines of those who commit.',
+      'sub/.gitattributes decides which programs git runs on files.',
     ]);
+  });
+
+  it('takes titles and labels of one line only, in which nothing is hidden', () => {
+    const tool = toolkit.tools.find(({ name }) => name === 'github_issues_create');
+    const fits = (more: JsonObject) => tool?.input.parse({ run_id: 'r', title: 't', body: '', ...more }).ok;
+    for (const text of ['a\nb', 'a\u2028b', '\u001b[31mred', 'ab\u0007', '\u202efdp.exe', '\u2066a']) {
+      expect(fits({ title: text }), JSON.stringify(text)).toBe(false);
+      expect(fits({ labels: [text] }), JSON.stringify(text)).toBe(false);
+    }
+    for (const text of ['Grüße: "x" <y>', '修复 🚀', 'e\u0301', 'مرحبا']) {
+      expect(fits({ title: text, labels: [text] }), text).toBe(true);
+    }
+  });
+
+  it('does not start with a QA command that no system could run', () => {
+    for (const test of [[], [''], [' ', 'x'], ['echo', 'a\0b']]) {
+      expect(dev.schema.safeParse({ qa: { test } }).success, JSON.stringify(test)).toBe(false);
+      expect(dev.schema.safeParse({ repos: { a: { test } } }).success, JSON.stringify(test)).toBe(false);
+    }
+    expect(dev.schema.safeParse({ qa: { test: ['echo', ''] } }).success).toBe(true);
   });
 });

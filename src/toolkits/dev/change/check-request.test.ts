@@ -55,6 +55,17 @@ const PATHS: readonly (readonly [path: string, reason: string])[] = [
   ['.git::$INDEX_ALLOCATION/config', 'path_policy_forbidden'],
   ['a:stream', 'path_policy_forbidden'],
   ['a/*.txt', 'path_policy_forbidden'],
+  ['a\u061cb', 'path_policy_forbidden'],
+  ['a\u00adb', 'path_policy_forbidden'],
+  ['a\u{e0041}b', 'path_policy_forbidden'],
+  ['a\u3164b', 'path_policy_forbidden'],
+  ['a\ud800b', 'path_policy_forbidden'],
+  ['.gitea/workflows/x.yml', 'path_policy_forbidden'],
+  ['.forgejo/workflows/x.yml', 'path_policy_forbidden'],
+  ['Jenkinsfile', 'path_policy_forbidden'],
+  ['.travis.yml', 'path_policy_forbidden'],
+  ['azure-pipelines.yml', 'path_policy_forbidden'],
+  ['.buildkite/pipeline.yml', 'path_policy_forbidden'],
   ['a?.txt', 'path_policy_forbidden'],
   ['"quoted"', 'path_policy_forbidden'],
   ['a|b', 'path_policy_forbidden'],
@@ -127,6 +138,11 @@ const BRANCHES: readonly (readonly [branch: string, code: string])[] = [
   ['con', 'invalid_input'],
   ['fix/NUL', 'invalid_input'],
   ['a'.repeat(40), 'invalid_input'],
+  ['abc1234', 'invalid_input'],
+  ['10302A131d9f', 'invalid_input'],
+  ['origin/main', 'invalid_input'],
+  ['Origin/main', 'invalid_input'],
+  ['HEAD/x', 'invalid_input'],
   ['$(reboot)', 'invalid_input'],
   ['`reboot`', 'invalid_input'],
   ['a;reboot', 'invalid_input'],
@@ -179,13 +195,25 @@ describe('checkRequest', () => {
     'a,b=c@d+e#f.txt',
   ])('lets the path %j through', (path) => expect(() => checkRequest(withPath(path), limits)).not.toThrow());
 
-  it.each(['fix/a', 'agent/2026-01-01_x', 'dependabot/npm/x@1', 'feature+1', 'maintenance', 'x.y'])(
-    'lets the branch %j through',
-    (headBranch) => expect(() => checkRequest(request({ headBranch }), limits)).not.toThrow(),
+  it.each([
+    'fix/a',
+    'agent/2026-01-01_x',
+    'dependabot/npm/x@1',
+    'feature+1',
+    'maintenance',
+    'x.y',
+    '20260101',
+    'defaced',
+    'original/x',
+  ])('lets the branch %j through', (headBranch) =>
+    expect(() => checkRequest(request({ headBranch }), limits)).not.toThrow(),
   );
 
   it('refuses a hostile base branch too', () => {
     expect(() => checkRequest(request({ baseBranch: '--all' }), limits)).toThrow('base_branch');
+    expect(() => checkRequest(request({ baseBranch: 'origin/main' }), limits)).toThrow(
+      'without origin/ in front',
+    );
   });
 
   it.each([[['a.txt', 'A.TXT']], [['é.txt', 'e\u0301.txt']], [['a', 'a/b']], [['x/y', 'X/Y/z']]])(

@@ -43,6 +43,10 @@ describe('locate', () => {
     ['module', 'path_policy_symlink'],
     ['plain/x', 'path_policy_forbidden'],
     ['src', 'path_policy_forbidden'],
+    ['SRC/new.txt', 'path_policy_forbidden'],
+    ['src/A.txt', 'path_policy_forbidden'],
+    ['LINK/a.txt', 'path_policy_forbidden'],
+    ['ſrc/new.txt', 'path_policy_forbidden'],
   ])('refuses %s as %s', async (path, reason) => {
     await expect(locate(source, path)).rejects.toMatchObject({
       code: 'not_allowed',

@@ -9,8 +9,17 @@ export async function locate(source: TreeSource, path: string): Promise<TreeEntr
   const segments = path.split('/');
   let folder = source.root;
   for (const [depth, segment] of segments.entries()) {
-    const entry = (await source.folder(folder)).get(segment);
-    if (!entry) return undefined;
+    const entries = await source.folder(folder);
+    const entry = entries.get(segment);
+    if (!entry) {
+      const twin = [...entries.keys()].find((name) => fold(name) === fold(segment));
+      if (twin === undefined) return undefined;
+      throw pathFault(
+        'path_policy_forbidden',
+        path,
+        `differs from ${twin} only in a way some file systems do not see`,
+      );
+    }
     const here = segments.slice(0, depth + 1).join('/');
     if (entry.mode === '120000')
       throw pathFault('path_policy_symlink', path, `meets the symbolic link ${here}`);
@@ -26,3 +35,5 @@ export async function locate(source: TreeSource, path: string): Promise<TreeEntr
   }
   return undefined;
 }
+
+const fold = (name: string): string => name.normalize('NFKC').toLowerCase();

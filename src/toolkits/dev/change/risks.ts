@@ -12,6 +12,12 @@ const WATCHED: readonly (readonly [pattern: string, why: string])[] = [
   ['*-lock.*', 'pins dependencies'],
   ['*.lock', 'pins dependencies'],
   ['go.sum', 'pins dependencies'],
+  ['.husky/', 'runs on the machines of those who commit'],
+  ['.pre-commit-config.yaml', 'runs on the machines of those who commit'],
+  ['.gitattributes', 'decides which programs git runs on files'],
+  ['.lfsconfig', 'decides where Git LFS sends and fetches files'],
+  ['.devcontainer/', 'runs when an editor opens the project'],
+  ['.vscode/', 'can run programs when an editor opens the project'],
   ['AGENTS.md', 'is read by agents as instructions'],
   ['CLAUDE.md', 'is read by agents as instructions'],
 ];

@@ -6,7 +6,9 @@ const PLAIN = /^[A-Za-z0-9._/+#=@-]+$/;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i;
 /** Names git itself gives a meaning, alone or as the first segment. */
 const RESERVED_ALONE = /^(@|head|[a-z_]*_head|stash|bisect_.*|auto_merge)$/i;
-const RESERVED_FIRST = /^(refs|heads|tags|remotes|notes|worktree|main-worktree|worktrees)$/i;
+const RESERVED_FIRST = /^(refs|heads|tags|remotes|origin|head|notes|worktree|main-worktree|worktrees)$/i;
+/** Whole, or short as people type it: git would take the branch where they mean the commit. */
+const COMMIT_ID = /^([0-9a-f]{40}|[0-9a-f]{64}|(?=.*[0-9])(?=.*[a-f])[0-9a-f]{7,64})$/i;
 
 /** Refuses a branch name that git, a shell, another file system or a reader could take for something else. */
 export function checkBranchName(name: string, argument: 'base_branch' | 'head_branch'): void {
@@ -25,7 +27,7 @@ export function checkHeadBranch(name: string, base: string, protectedBranches: r
   if (fold(name) === fold(base)) {
     throw new ToolFault(
       'invalid_input',
-      `head_branch and base_branch are both ${name}; a change needs a branch of its own.`,
+      `head_branch ${name} and base_branch ${base} are one branch; a change needs a branch of its own.`,
       {
         detail: { reason: 'branch_name_invalid', argument: 'head_branch' },
       },
@@ -50,7 +52,7 @@ function branchProblem(name: string): string | undefined {
   if (name.includes('..') || name.includes('//')) return 'must not hold .. or //';
   if (name.startsWith('/') || name.endsWith('/')) return 'must not begin or end with a slash';
   if (RESERVED_ALONE.test(name)) return 'is a name git reserves';
-  if (/^[0-9a-f]{40}([0-9a-f]{24})?$/i.test(name)) return 'looks like a commit id';
+  if (COMMIT_ID.test(name)) return 'looks like a commit id';
   const segments = name.split('/');
   if (RESERVED_FIRST.test(segments[0] ?? ''))
     return `must be the short name, without ${segments[0]}/ in front`;

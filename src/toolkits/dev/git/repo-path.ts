@@ -4,8 +4,8 @@ const MAX_PATH_BYTES = 1024;
 const MAX_SEGMENT_BYTES = 240;
 /** Device names that Windows gives a meaning of their own, with any extension. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i;
-/** Control characters, the separators and wildcards of Windows, and marks that reorder or hide text. */
-const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\\:*?"<>|\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/u;
+/** Control characters, the separators and wildcards of Windows, and marks that reorder, hide or show nothing. */
+const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\\:*?"<>|\u115f\u1160\u3164\uffa0]/u;
 
 /**
  * Refuses every path that is not a plain relative path on all systems. Nothing is repaired: a caller who means another
