@@ -303,6 +303,32 @@ describe('changes in the sandbox', () => {
     });
   });
 
+  it('counts ads so that the numbers hold together: days add up, and nothing runs before it was made', async () => {
+    await using world = await startXWorld();
+    const account_id = '18ce54d4x5t';
+    const fresh = { account_id, name: 'New', funding_instrument_id: 'lygyi', status: 'ACTIVE' };
+    const { json } = await world.api.request('x_ads_campaign_create', fresh);
+    const { id } = (json as { data: { id: string } }).data;
+    const stats = async (granularity: string) => {
+      const week = { start_time: '2026-02-17T23:00:00Z', end_time: '2026-02-24T23:00:00Z' };
+      const ids = { entity_ids: `8wku2,${id}`, metric_groups: 'ENGAGEMENT,BILLING' };
+      const answer = await world.api.request('x_ads_analytics', { account_id, granularity, ...ids, ...week });
+      const { data } = answer.json as { data: { id_data: { metrics: Record<string, number[]> }[] }[] };
+      return data.map(({ id_data }) => id_data[0]?.metrics ?? {});
+    };
+    const sums = (metrics: Record<string, number[]> = {}) =>
+      Object.fromEntries(
+        Object.entries(metrics).map(([name, row]) => [name, row.reduce((a, b) => a + b, 0)]),
+      );
+    const [[days, unborn], [whole]] = [await stats('DAY'), await stats('TOTAL')];
+    expect(sums(days)).toEqual(sums(whole));
+    const { impressions = 0, engagements = 0, likes = 0, ...rest } = sums(whole);
+    expect(engagements).toBeGreaterThan(likes);
+    expect(impressions).toBeGreaterThan(engagements);
+    expect(rest.billed_engagements).toBeLessThanOrEqual(engagements);
+    expect(Object.values(sums(unborn)).every((sum) => sum === 0)).toBe(true);
+  });
+
   it('shows of a conversation the fields asked for, with its people where they are wanted', async () => {
     await using world = await startXWorld();
     const ask = async (id: 'x_v2_dm_conversations' | 'x_v2_dm_conversation_by_id', params: JsonObject) =>

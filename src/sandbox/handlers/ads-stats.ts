@@ -1,4 +1,4 @@
-import type { AdsCollection, JsonDoc } from '../documents.ts';
+import type { AdsCollection, AdsDoc, JsonDoc } from '../documents.ts';
 import { type Answer, type Call, list, text } from '../handler.ts';
 import { adsProblem } from '../problems.ts';
 
@@ -8,7 +8,8 @@ const ENTITIES: Readonly<Record<string, AdsCollection>> = {
   PROMOTED_TWEET: 'promoted_tweets',
 };
 
-const STEP_MS: Readonly<Record<string, number>> = { HOUR: 3_600_000, DAY: 86_400_000 };
+const HOUR_MS = 3_600_000;
+const STEP_MS: Readonly<Record<string, number>> = { HOUR: HOUR_MS, DAY: 86_400_000 };
 const MAX_SPAN_MS = 7 * 86_400_000;
 const METRICS: Readonly<Record<string, readonly string[]>> = {
   ENGAGEMENT: ['impressions', 'engagements', 'likes', 'replies', 'retweets', 'clicks', 'follows'],
@@ -31,7 +32,7 @@ export function parseStats(call: Call, accountId: string): Answer {
     throw adsProblem(400, 'MISSING_PARAMETER', 'start_time and end_time are required');
   }
   const [start, end] = [Date.parse(text(call, 'start_time')), Date.parse(text(call, 'end_time'))];
-  if (start % 3_600_000 !== 0 || end % 3_600_000 !== 0)
+  if (start % HOUR_MS !== 0 || end % HOUR_MS !== 0)
     throw adsProblem(400, 'INVALID_PARAMETER', 'Times must be whole hours');
   if (end <= start || end - start > MAX_SPAN_MS)
     throw adsProblem(400, 'INVALID_TIME_WINDOW', 'The window must be positive and at most 7 days');
@@ -56,7 +57,7 @@ export function parseStats(call: Call, accountId: string): Answer {
     const metrics: JsonDoc = {};
     for (const metric of groups.flatMap((group) => METRICS[group] ?? [])) {
       metrics[metric] = Array.from({ length: steps }, (_, index) =>
-        sample(`${id}/${metric}/${start + index * step}`, metric),
+        total(doc, metric, start + index * step, Math.min(end, start + (index + 1) * step)),
       );
     }
     return { id, id_data: [{ segment: null, metrics }] };
@@ -87,9 +88,41 @@ function midnightOf(call: Call, accountId: string): number {
   return -Math.round(offset / 60_000) * 60_000;
 }
 
-function sample(seed: string, metric: string): number {
+/** The sum over the hours of a step, so that days add up to the whole. */
+function total(doc: AdsDoc, metric: string, from: number, to: number): number {
+  let sum = 0;
+  for (let hour = from; hour < to; hour += HOUR_MS) if (ranAt(doc, hour)) sum += hourly(doc.id, metric, hour);
+  return sum;
+}
+
+/** Nothing runs before it was made, or since it was paused. */
+const ranAt = (doc: AdsDoc, at: number): boolean =>
+  at >= Date.parse(doc.created_at) &&
+  ((doc.fields.entity_status === 'ACTIVE' && !doc.deleted) || at < Date.parse(doc.updated_at));
+
+/** How many impressions one of each takes. */
+const RARITY: Readonly<Record<string, number>> = {
+  impressions: 1,
+  clicks: 12,
+  likes: 20,
+  retweets: 45,
+  replies: 50,
+  follows: 70,
+  media_views: 3,
+  video_total_views: 4,
+  video_views_100: 11,
+};
+const ENGAGEMENTS = ['clicks', 'likes', 'retweets', 'replies', 'follows'];
+const CHARGE_MICROS = 90_000;
+
+function hourly(id: string, metric: string, hour: number): number {
+  if (metric === 'billed_charge_local_micro') return CHARGE_MICROS * hourly(id, 'engagements', hour);
+  if (metric.endsWith('engagements')) return ENGAGEMENTS.reduce((sum, one) => sum + hourly(id, one, hour), 0);
+  return Math.floor(impressionsIn(id, hour) / (RARITY[metric] ?? 75));
+}
+
+function impressionsIn(id: string, hour: number): number {
   let hash = 2_166_136_261;
-  for (const char of seed) hash = Math.imul(hash ^ char.charCodeAt(0), 16_777_619) >>> 0;
-  const scale = metric.endsWith('micro') ? 4_000_000 : metric === 'impressions' ? 900 : 40;
-  return hash % scale;
+  for (const char of `${id}/${hour}`) hash = Math.imul(hash ^ char.charCodeAt(0), 16_777_619) >>> 0;
+  return hash % 120;
 }
