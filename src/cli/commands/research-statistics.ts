@@ -51,8 +51,8 @@ export function agreement(
           ...(options.perSource ? [row.source ? oneLine(row.source.name, 30) : 'all'] : []),
           plainText(row.coders.join(', ')),
           MEASURES[row.measure],
-          row.value === null ? '-' : row.value.toFixed(3),
-          row.interval ? `${row.interval.low.toFixed(2)} to ${row.interval.high.toFixed(2)}` : '-',
+          row.value === null ? '-' : fixed(row.value, 3),
+          row.interval ? `${fixed(row.interval.low, 2)} to ${fixed(row.interval.high, 2)}` : '-',
           row.observed === null ? '-' : `${(row.observed * 100).toFixed(1)} %`,
           String(Math.round(row.units)),
         ]),
@@ -64,6 +64,9 @@ export function agreement(
     );
   });
 }
+
+/** Without the minus that rounding leaves before a nought. */
+const fixed = (value: number, digits: number): string => value.toFixed(digits).replace(/^-(?=[0.]*$)/, '');
 
 export function frequencies(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {

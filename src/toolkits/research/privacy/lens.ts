@@ -2,7 +2,7 @@ import type { Principal } from '../../../contract/principal.ts';
 import { publicMemo } from '../lib/memo.ts';
 import { noSource, noText } from '../project/checks.ts';
 import type { Coding, ProjectReader, Source, SourceText } from '../project/types.ts';
-import { maskRange, type NameSpan, type Replacement } from './pseudonyms.ts';
+import { maskRange, type NameSpan, type Replacement, type ShownText, showText } from './pseudonyms.ts';
 import type { PrivacyRules } from './rules.ts';
 
 /** The project as one caller may see it. */
@@ -20,6 +20,8 @@ export interface Lens {
   /** Throws `source_not_found`, also for a source off limits: its existence is not for agents either. */
   source(id: number): Source;
   text(id: number): SourceText;
+  /** The text to search in: names as the caller knows them, so that no search tells the others. */
+  shown(id: number): ShownText;
   passage(
     id: number,
     start: number,
@@ -77,6 +79,10 @@ function makeLens(
     unmask: (value) => rules?.pseudonymiser.unmask(value) ?? value,
     source,
     text,
+    shown: (id) => {
+      const whole = text(id);
+      return showText(whole, spansOf(id, whole));
+    },
     passage,
     codingText: (coding) =>
       coding.anchored ? passage(coding.sourceId, coding.start, coding.end).content : mask(coding.text),

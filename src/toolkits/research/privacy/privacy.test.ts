@@ -153,6 +153,54 @@ describe('what agents see', () => {
     expect(hits.match_count).toBe(2);
   });
 
+  it('has no way to find out a name by searching for it', async () => {
+    const count = async (args: JsonObject, more = {}) =>
+      (
+        await world.data<{ match_count: number }>(
+          'auto_code_pattern',
+          { code_id: 1, preview: true, ...args },
+          more,
+        )
+      ).match_count;
+    expect(await count({ pattern: 'Ada' }, asAda)).toBe(2);
+    const attempts: JsonObject[] = [
+      { pattern: 'Ada' },
+      { pattern: 'Ad', match: 'contains', case_sensitive: true },
+      { pattern: 'A[a-z]a', match: 'regex' },
+      { pattern: '(?<=Ada: )\\w+', match: 'regex' },
+    ];
+    for (const args of attempts) expect(await count(args), String(args.pattern)).toBe(0);
+    expect(await world.fault('auto_code_speaker', { source_id: 1, speaker: 'Ada', preview: true })).toBe(
+      'not_found',
+    );
+    const similar = async (search_text: string) =>
+      (
+        await world.data<{ matches: { match_type: string }[] }>('find_similar_content', { search_text })
+      ).matches.filter(({ match_type }) => match_type !== 'meaning');
+    await world.data('add_source', { name: 'more.txt', content: 'The next day Ada came along.' }, asAda);
+    expect(await similar('Ada')).toEqual([]);
+    expect(await similar('ADAS')).toEqual([]);
+
+    // By the name it was shown an agent finds the person, at the place in the original text.
+    expect(await similar('Participant 1')).not.toEqual([]);
+    const found = await world.data<{ segments: { start_pos: number; end_pos: number }[] }>(
+      'auto_code_pattern',
+      { code_id: 1, source_ids: [1], pattern: 'part[a-z]+ \\d', match: 'regex', preview: true },
+    );
+    expect(found.segments.map(({ start_pos, end_pos }) => INTERVIEW.slice(start_pos, end_pos))).toEqual([
+      'Ada',
+      'Ada',
+    ]);
+    const after = await world.data<{ segments: { text: string; start_pos: number; end_pos: number }[] }>(
+      'auto_code_pattern',
+      { code_id: 1, source_ids: [1], pattern: 'Participant 1', unit: 'sentence', preview: true },
+    );
+    for (const { start_pos, end_pos, text } of after.segments)
+      expect(await world.data('read_source_content', { source_id: 1, start_pos, end_pos })).toMatchObject({
+        content: text,
+      });
+  });
+
   it('has no source that is off limits, by any route', async () => {
     await world.data('set_source_access', { source_id: 1, off_limits: true }, asAda);
     expect(await world.data('list_sources')).toMatchObject({ count: 3, withheld_source_count: 1 });

@@ -1,3 +1,4 @@
+import { indexText } from '../lib/source-text.ts';
 import type { SourceText } from '../project/types.ts';
 
 export interface Pseudonym {
@@ -34,7 +35,13 @@ export class Pseudonymiser {
 
   constructor(names: readonly Pseudonym[]) {
     this.#forward = matcherFor(names.map(({ original, pseudonym }) => [original, pseudonym]));
-    this.#back = matcherFor(names.map(({ original, pseudonym }) => [pseudonym, original]));
+    const known = new Set(names.map(({ pseudonym }) => fold(pseudonym)));
+    // Who has not been shown a name cannot ask for it: otherwise trying names would find out who is who.
+    const unknown = names.filter(({ original }) => !known.has(fold(original)));
+    this.#back = matcherFor([
+      ...names.map(({ original, pseudonym }) => [pseudonym, original] as const),
+      ...unknown.map(({ original }) => [original, UNKNOWN] as const),
+    ]);
   }
 
   get active(): boolean {
@@ -93,6 +100,32 @@ export function maskRange(
   }
   if (at < end) add(text.slice(at, end));
   return { content, replacements };
+}
+
+/** A whole text as an agent may see it, with the way back from places in it. A place inside a pseudonym stands for the whole name. */
+export interface ShownText {
+  readonly text: SourceText;
+  original(range: { readonly start: number; readonly end: number }): {
+    readonly start: number;
+    readonly end: number;
+  };
+}
+
+export function showText(text: SourceText, spans: readonly NameSpan[]): ShownText {
+  if (spans.length === 0) return { text, original: (range) => range };
+  const { content, replacements } = maskRange(text, spans, 0, text.length);
+  const back = (position: number, edge: 'start_pos' | 'end_pos') => {
+    const before = replacements.findLast(
+      ({ content_start }) => content_start < position || (edge === 'start_pos' && content_start === position),
+    );
+    if (!before) return position;
+    const inside = edge === 'start_pos' ? position < before.content_end : position <= before.content_end;
+    return inside ? before[edge] : position - before.content_end + before.end_pos;
+  };
+  return {
+    text: indexText(content),
+    original: ({ start, end }) => ({ start: back(start, 'start_pos'), end: back(end, 'end_pos') }),
+  };
 }
 
 interface Matcher {

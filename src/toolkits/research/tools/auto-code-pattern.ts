@@ -8,8 +8,8 @@ import { id } from '../lib/ids.ts';
 import { reconcile } from '../lib/reconcile.ts';
 import { changeBy, openSession, type Session } from '../lib/session.ts';
 import { undoOfCall } from '../lib/take-back.ts';
+import type { ShownText } from '../privacy/pseudonyms.ts';
 import { noCode } from '../project/checks.ts';
-import type { Source, SourceText } from '../project/types.ts';
 import { defineResearchTool, type ResearchServices } from '../services.ts';
 
 const input = z.object({
@@ -77,20 +77,24 @@ async function find(
   const sources = args.source_ids
     ? args.source_ids.map((source) => lens.source(source))
     : lens.reader.sources().filter(({ hasText }) => hasText);
-  const hits = await searchPattern(
-    textsOf(lens, sources),
-    {
-      // An agent searches for people by the names it was shown.
-      pattern: args.match === 'regex' ? args.pattern : lens.unmask(args.pattern),
-      match: args.match,
-      caseSensitive: args.case_sensitive,
-      scope: args.scope,
-      unit: args.unit,
-    },
-    { signal },
-  );
+  const back: ShownText['original'][] = [];
+  /** One after the other: a large project does not fit into memory at once. */
+  const texts = function* () {
+    for (const source of sources) {
+      const shown = lens.shown(source.id);
+      back.push(shown.original);
+      yield shown.text;
+    }
+  };
+  const { pattern, match, scope, unit } = args;
+  const query = { pattern, match, scope, unit, caseSensitive: args.case_sensitive };
+  const hits = await searchPattern(texts(), query, { signal });
   const ranges = hits.flatMap((list, at) =>
-    list.map(({ start, end }) => ({ codeId: args.code_id, sourceId: sources[at]?.id ?? 0, start, end })),
+    list.map((hit) => ({
+      codeId: args.code_id,
+      sourceId: sources[at]?.id ?? 0,
+      ...(back[at]?.(hit) ?? hit),
+    })),
   );
   if (ranges.length > MOST) {
     throw new ToolFault(
@@ -99,11 +103,6 @@ async function find(
     );
   }
   return ranges;
-}
-
-/** One after the other: a large project does not fit into memory at once. */
-function* textsOf(lens: Session['lens'], sources: readonly Source[]): Generator<SourceText> {
-  for (const source of sources) yield lens.text(source.id);
 }
 
 const MOST = 20_000;

@@ -4,6 +4,7 @@ import { READ_PROFILES } from '../../../contract/profile.ts';
 import { id } from '../lib/ids.ts';
 import { methodName } from '../lib/method.ts';
 import { openSession } from '../lib/session.ts';
+import type { Replacement } from '../privacy/pseudonyms.ts';
 import { defineResearchTool } from '../services.ts';
 
 export const findSimilarContent = defineResearchTool({
@@ -47,18 +48,33 @@ export const findSimilarContent = defineResearchTool({
       signal: context.signal,
     });
     const { provenance } = found;
-    return {
-      search_text,
-      matches: found.matches.map((match) => ({
+    const matches = found.matches.flatMap((match) => {
+      const { content, replacements } = lens.passage(match.sourceId, match.start, match.end);
+      const shown = {
         source_id: match.sourceId,
         source_name: lens.mask(match.sourceName),
         start_pos: match.start,
         end_pos: match.end,
-        text: lens.passage(match.sourceId, match.start, match.end).content,
+        text: content,
         similarity: Math.round(match.similarity),
         match_type: match.kind,
-      })),
-      match_count: found.matches.length,
+      };
+      // Found by a name behind a pseudonym that was not asked for: telling so would tell whose it is.
+      const asked = ({ content_start, content_end }: Replacement) =>
+        search_text
+          .toLowerCase()
+          .includes([...content].slice(content_start, content_end).join('').toLowerCase());
+      const isGiveaway =
+        match.kind !== 'meaning' &&
+        replacements.length > 0 &&
+        match.matched.some((word) => !content.includes(word)) &&
+        !replacements.some(asked);
+      return isGiveaway ? [] : [shown];
+    });
+    return {
+      search_text,
+      matches,
+      match_count: matches.length,
       method: methodName(provenance),
       ...(provenance.note ? { note: provenance.note } : {}),
       sources_searched_by_meaning: found.searchedByMeaning,
