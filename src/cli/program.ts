@@ -3,6 +3,7 @@ import { ConfigError } from '../config/error.ts';
 import { ToolFault } from '../contract/faults.ts';
 import { PROFILES } from '../contract/profile.ts';
 import { fileProblem } from '../lib/file-problem.ts';
+import { storeProblem } from '../lib/store-problem.ts';
 import { VERSION } from '../lib/version.ts';
 import { CliError, type GlobalOptions } from './context.ts';
 import { hintOf } from './hint.ts';
@@ -293,7 +294,8 @@ function tell(error: unknown): number {
     complain(`Error: ${[error.message, ...hintOf(error)].join('\n')}`);
     return 1;
   }
-  const text = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
+  const text =
+    fileProblem(error) ?? storeProblem(error) ?? (error instanceof Error ? error.message : String(error));
   complain(`Error: ${text}`);
   return error instanceof ConfigError && error.problems.every(({ source }) => source.startsWith('flag '))
     ? 2

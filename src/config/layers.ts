@@ -42,7 +42,9 @@ export function readConfigFile(path: string, mustExist: boolean): ConfigFile {
     return { path, text, values: parse(text, { unsafeKeyBehaviour: 'throw' }) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    const message = `this is not TOML: ${(error.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '')}`;
+    const what = (error.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
+    const hint = what === 'invalid value' ? ' (text stands in quotes: key = "value")' : '';
+    const message = `this is not TOML: ${what}${hint}`;
     throw new ConfigError([{ source: `${path}:${error.line}`, path: '', message }]);
   }
 }

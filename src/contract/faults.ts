@@ -45,7 +45,7 @@ export const FAULTS = {
   llm_error: { retryable: true, hint: 'The language model failed; try again.' },
   llm_not_configured: {
     retryable: false,
-    hint: 'Set [llm] provider, model and api_key in the configuration.',
+    hint: 'A person sets provider, model and api_key under [llm] in the configuration; `countersign doctor` shows which file that is.',
   },
   unsupported_media_type: { retryable: false, hint: 'Use jpg, png, webp, gif or mp4.' },
   file_read_error: {
@@ -100,7 +100,10 @@ export const FAULTS = {
   not_allowed: { retryable: false, hint: 'The configuration does not allow this target.' },
   unavailable: { retryable: true, hint: 'The remote service failed; try again later.' },
 
-  no_project: { retryable: false, hint: 'Open a project with `countersign research open PATH`.' },
+  no_project: {
+    retryable: false,
+    hint: 'A person opens one with `countersign research open PATH`, or makes one with `countersign research create PATH`.',
+  },
   code_not_found: { retryable: false, hint: 'Use an id from list_codes.' },
   source_not_found: { retryable: false, hint: 'Use an id from list_sources.' },
   invalid_position: {

@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type Principal, principalName } from '../contract/principal.ts';
 import type { BoundTool, CallRequest, CallResult, Consent, Progress } from '../kernel/call.ts';
+import { closest } from '../lib/closest.ts';
 import { CALL_TOOL } from '../registry/discovery.ts';
 import type { OwnedTool } from '../registry/inventory.ts';
 import { toMcpResult } from '../render/mcp.ts';
@@ -131,8 +132,18 @@ export async function pick(
     if (inner && known) return { owned: inner, args: args.arguments ?? {} };
   }
   const owned = await exposure.find(name);
-  if (!owned) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 80)}`);
+  if (!owned) throw unknownTool(served, name.slice(0, 80));
   return { owned, args };
+}
+
+/** Guesses among what this session lists anyway: hidden tools look like those that are not there. */
+function unknownTool({ exposure }: Served, name: string): ProtocolError {
+  const meant = closest(name, exposure.names);
+  const hint =
+    meant === undefined
+      ? 'tools/list names those of this session; a person chooses them with --toolkits and --profile.'
+      : `Did you mean ${meant}?`;
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}. ${hint}`);
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

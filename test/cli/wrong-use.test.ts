@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openTerminal, type Terminal } from './support.ts';
 
 let terminal: Terminal;
@@ -157,6 +157,43 @@ action = "deny"
     await terminal.run('x', 'post', 'Hello');
     terminal.configure('toolkits = ["x"]\n[mcp_policy]\nblocked_tools = ["x_post_tweet"]\n');
     expect((await terminal.run('approvals', 'approve', '1')).out).toContain('is blocked. It waits again.');
+  });
+
+  it('says of a store that is locked meanwhile what to do', async () => {
+    await terminal.run('status');
+    const kernel = await import('../../src/kernel/agents.ts');
+    const locked = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+    const agents = vi.spyOn(kernel, 'createAgents').mockImplementation(() => {
+      throw locked;
+    });
+    const { code, err } = await terminal.run('agents', 'list');
+    agents.mockRestore();
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Wait for it or stop it') });
+  });
+
+  it('says what to do where the reply of a tool has no room for it', async () => {
+    terminal.configure('toolkits = ["x", "research"]\n');
+    const { out, err } = await terminal.run('call', 'list_codes');
+    expect(JSON.parse(out)).toEqual({
+      success: false,
+      error: 'No project open',
+      error_code: 'NO_PROJECT',
+      hint: 'A person opens one with `countersign research open PATH`, or makes one with `countersign research create PATH`.',
+    });
+    expect(err).toBe('');
+    const model = await terminal.run('call', 'generate_tweet', '--args', '{"topic":"a"}');
+    expect(model.err).toContain('under [llm]');
+  });
+
+  it('says of a text without quotes how TOML writes it', async () => {
+    terminal.configure('mode = autopilot\n');
+    expect((await terminal.run('status')).err).toContain(
+      'config.toml:1: this is not TOML: invalid value (text stands in quotes: key = "value")',
+    );
+  });
+
+  it('says where call ids are found', async () => {
+    expect((await terminal.run('audit', 'prove', 'nope')).err).toContain('correlation_id or tool_call_id');
   });
 
   it('has a hint only where it fits', async () => {

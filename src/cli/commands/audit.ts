@@ -65,7 +65,10 @@ export function auditProve(
 ): Promise<void> {
   return withApp(global, async ({ database, checkpoints }) => {
     const proof = await proveCall(database, await checkpoints.signer(), callId);
-    if (!proof) throw new CliError(`The log has no call ${callId}.`);
+    if (!proof)
+      throw new CliError(
+        `The log has no call ${callId}. Replies give the id as correlation_id or tool_call_id, and the Activity page of the web app lists them.`,
+      );
     write(JSON.stringify(proof, null, 2), options.output, `Proof of call ${callId}`);
   });
 }

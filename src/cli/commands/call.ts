@@ -1,5 +1,6 @@
 import { dialects } from '../../render/dialects/index.ts';
 import { type GlobalOptions, withApp } from '../context.ts';
+import { hintOf } from '../hint.ts';
 import { mustBeTool } from '../names.ts';
 import { complain, print } from '../output.ts';
 import { parseArgs } from '../text.ts';
@@ -38,6 +39,7 @@ export function callTool(global: GlobalOptions, name: string, options: CallOptio
       complain(
         `It waits for approval: countersign approvals approve ${outcome.approvalId}${(await app.kernel.isPaused()) ? '\nChanges are paused; it can run after `countersign resume`.' : ''}`,
       );
+    if (dialect === 'tuitbot' && 'fault' in outcome) for (const hint of hintOf(outcome.fault)) complain(hint);
     if (dialects[dialect].isError(outcome)) process.exitCode = 1;
   });
 }

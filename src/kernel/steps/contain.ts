@@ -1,4 +1,5 @@
 import { ToolFault } from '../../contract/faults.ts';
+import { storeProblem } from '../../lib/store-problem.ts';
 import type { Step } from '../call.ts';
 import type { Ports } from '../ports.ts';
 
@@ -15,13 +16,10 @@ export const containErrors =
         tool: call.request.bound.tool.name,
         error,
       });
-      if (isStorageError(error)) {
-        return {
-          status: 'failed',
-          fault: new ToolFault('db_error', 'The store could not be read or written; nothing was done.', {
-            cause: error,
-          }),
-        };
+      const problem = storeProblem(error);
+      if (problem !== undefined) {
+        const message = `Nothing was done. ${problem}`;
+        return { status: 'failed', fault: new ToolFault('db_error', message, { cause: error }) };
       }
       return {
         status: 'failed',
@@ -31,10 +29,3 @@ export const containErrors =
       };
     }
   };
-
-function isStorageError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // SQLite codes are words; PostgreSQL's are five characters of class and condition; sockets have E-codes.
-  return code.startsWith('SQLITE') || /^[0-9A-Z]{5}$/.test(code) || code.startsWith('ECONN');
-}

@@ -59,6 +59,7 @@ const errorOf = (fault: ToolFault): JsonObject => ({
   success: false,
   error: fault.message,
   error_code: codeOf(fault),
+  hint: fault.hint,
   ...(fault.resetAt ? { retry_at: fault.resetAt.toISOString() } : {}),
   ...(fault.detail ? { detail: fault.detail } : {}),
 });

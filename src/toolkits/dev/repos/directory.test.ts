@@ -43,7 +43,7 @@ describe('which repositories may be used', () => {
   it('is nothing outside a clone', async () => {
     const folder = tempFolder();
     await expect(create(await open({ cwd: folder, folder }), '.')).rejects.toThrow(
-      'No repository is allowed here.',
+      'This folder is in no git repository, and none is registered. Run it in a clone',
     );
   });
 

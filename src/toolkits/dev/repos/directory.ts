@@ -187,8 +187,13 @@ export class RepoDirectory {
 
   async #refusal(name: string): Promise<ToolFault> {
     const names = await this.names();
-    const known = names.length > 0 ? `Allowed here: ${names.join(', ')}.` : 'No repository is allowed here.';
-    const how = this.#parts.allowlist
+    const { allowlist } = this.#parts;
+    // Without a list the clone around this folder may be used, so there is none.
+    const none = allowlist
+      ? 'No repository is allowed here.'
+      : 'This folder is in no git repository, and none is registered. Run it in a clone.';
+    const known = names.length > 0 ? `Allowed here: ${names.join(', ')}.` : none;
+    const how = allowlist
       ? 'A person can add it to REPO_ALLOWLIST or dev.repo_allowlist.'
       : 'A person can register it under [dev.repos.NAME], or list it in dev.repo_allowlist.';
     const problem = await this.#candidates.hereProblem();

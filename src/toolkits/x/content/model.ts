@@ -20,7 +20,7 @@ export async function openModel(llm: Llm, env: Env): Promise<LanguageModel> {
   const name = modelName(llm);
   switch (llm.provider) {
     case '':
-      throw notConfigured('No language model is configured: set llm.provider.');
+      throw notConfigured('No language model is configured: set llm.provider, llm.model and llm.api_key.');
     case 'openai': {
       const apiKey = llm.api_key ?? env.OPENAI_API_KEY;
       if (!apiKey) throw notConfigured('llm.api_key is missing for provider openai.');
