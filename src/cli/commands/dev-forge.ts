@@ -200,7 +200,8 @@ const one = (number: string, { repo }: RepoOptions) => ({ repo, number: numberOf
 
 function numberOf(text: string): number {
   const number = Number(text.replace(/^#/, ''));
-  if (!Number.isInteger(number) || number < 1) throw new CliError(`"${text}" is not a number.`, 2);
+  if (!Number.isInteger(number) || number < 1)
+    throw new CliError(`"${text}" is not the number of an issue or a pull request.`, 2);
   return number;
 }
 

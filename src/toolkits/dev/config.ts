@@ -139,7 +139,7 @@ export const dev = configSection(
           .array(z.string().min(1))
           .optional()
           .describe(
-            'Tools that may be used, by name or policy name. TOOL_ALLOWLIST (comma separated) replaces it.',
+            'Tools that may be used beside runs_create, by name or policy name. TOOL_ALLOWLIST (comma separated) replaces it.',
           ),
         batch_mode: z
           .enum(['partial', 'strict'])

@@ -12,15 +12,12 @@ const MAX_BODY = 65_536;
 export const runId = z.string().min(1).describe('Id from runs_create.');
 export const dryRun = z.boolean().optional().describe('Show what would happen; change nothing.');
 export const prNumber = z.int().min(1).describe('Number of the pull request.');
-/** A title is one line everywhere it is shown, and what is seen of it is what there is. */
+/** In a merge commit a second line of a title would stand as if git or a person had written it. */
 const oneLine = (limit: number) =>
   bounded(limit)
     .trim()
     .min(1, 'must not be blank')
-    .refine(
-      (text) => !/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text),
-      'must be one line without control characters',
-    );
+    .refine((text) => !/[\n\v\f\r\u0085\u2028\u2029]/.test(text), 'must be one line');
 export const title = oneLine(256);
 export const body = bounded(MAX_BODY);
 export const comment = bounded(MAX_BODY).refine((text) => text.trim() !== '', 'must not be blank');

@@ -109,10 +109,10 @@ describe('the dev toolkit', () => {
     ]);
   });
 
-  it('takes titles and labels of one line only, in which nothing is hidden', () => {
+  it('takes titles and labels of one line only', () => {
     const tool = toolkit.tools.find(({ name }) => name === 'github_issues_create');
     const fits = (more: JsonObject) => tool?.input.parse({ run_id: 'r', title: 't', body: '', ...more }).ok;
-    for (const text of ['a\nb', 'a\u2028b', '\u001b[31mred', 'ab\u0007', '\u202efdp.exe', '\u2066a']) {
+    for (const text of ['a\nb', 'a\rb', 'a\u0085b', 'a\u2028b', 'a\u2029Signed-off-by: x']) {
       expect(fits({ title: text }), JSON.stringify(text)).toBe(false);
       expect(fits({ labels: [text] }), JSON.stringify(text)).toBe(false);
     }
