@@ -56,7 +56,8 @@ function overview(trail: AuditTrail, program: string): string {
   const agents = trail.actors.filter(({ kind }) => kind === 'agent');
   const people = trail.actors.filter(({ kind }) => kind === 'person');
   const { from, until } = trail.period;
-  const when = from && until ? `Between ${from.slice(0, 10)} and ${until.slice(0, 10)}` : 'So far';
+  const [first, last] = [from?.slice(0, 10), until?.slice(0, 10)];
+  const when = !first || !last ? 'So far' : first === last ? `On ${first}` : `Between ${first} and ${last}`;
   const { project } = trail;
   const reads = agents.reduce((sum, { reads: count }) => sum + count, 0);
   return [
@@ -79,10 +80,16 @@ function decisions(trail: AuditTrail): string {
   const total = sum('total');
   const share = total ? ` (${Math.round((sum('approved') * 100) / total)} %)` : '';
   const { approved, unapproved, unknown } = trail.agent_codings;
+  const asked = trail.asked_first;
   return [
     `Agents filed ${count(total, 'suggestion')}; people approved ${sum('approved')}${share}, rejected ${sum('rejected')} and left ${sum('pending')} undecided.`,
-    `Of the codings by agents that stand in the project, ${approved} were each approved by a person and ${unapproved} were applied under a rule that did not ask for approval${unknown ? `; ${unknown} were made with other programs and are not in this record` : ''}.`,
-    `${count(trail.changes.applied, 'recorded change')} of the project stand${trail.changes.applied === 1 ? 's' : ''}, ${trail.changes.undone} ${trail.changes.undone === 1 ? 'was' : 'were'} undone.`,
+    `Of the codings by agents that stand in the project, ${approved} ${approved === 1 ? 'was' : 'were each'} approved by a person and ${unapproved} ${was(unapproved)} applied under a rule that did not ask for approval${unknown ? `; ${unknown} ${was(unknown)} made with other programs and ${unknown === 1 ? 'is' : 'are'} not in this record` : ''}.`,
+    ...(asked.total
+      ? [
+          `Besides, agents asked for ${count(asked.total, 'change')} that ${asked.total === 1 ? 'waits' : 'wait'} for a person first: ${asked.approved} ${was(asked.approved)} approved, ${asked.rejected} ${was(asked.rejected)} rejected, ${asked.pending} ${asked.pending === 1 ? 'is' : 'are'} undecided${asked.failed ? `, ${asked.failed} failed` : ''}.`,
+        ]
+      : []),
+    `${count(trail.changes.applied, 'recorded change')} of the project stand${trail.changes.applied === 1 ? 's' : ''}, ${trail.changes.undone} ${was(trail.changes.undone)} undone.`,
   ].join(' ');
 }
 
@@ -98,6 +105,8 @@ function safeguards({ privacy }: AuditTrail): string {
     );
   return parts.join(' ');
 }
+
+const was = (number: number): string => (number === 1 ? 'was' : 'were');
 
 const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 

@@ -17,6 +17,14 @@ const KINDS: { readonly [tool: string]: string } = {
   update_source_metadata: 'metadata',
 };
 
+const COUNTS = {
+  total: z.int(),
+  approved: z.int(),
+  rejected: z.int(),
+  pending: z.int(),
+  failed: z.int(),
+};
+
 export const trailShape = z.object({
   project: z.object({
     name: z.string(),
@@ -45,13 +53,11 @@ export const trailShape = z.object({
   suggestions: z.array(
     z.object({
       kind: z.string(),
-      total: z.int(),
-      approved: z.int(),
-      rejected: z.int(),
-      pending: z.int(),
-      failed: z.int(),
+      ...COUNTS,
     }),
   ),
+  /** Changes that agents did not suggest but called, and that waited for a person. */
+  asked_first: z.object(COUNTS),
   rejection_reasons: z.array(z.object({ suggestion: z.string(), reason: z.string(), feedback: z.string() })),
   codings_by_coder: z.array(
     z.object({ coder: z.string(), kind: z.enum(['agent', 'person']), count: z.int() }),
@@ -70,6 +76,7 @@ export async function auditTrail(services: ResearchServices, project: OpenProjec
   const info = store.info();
   const calls = await callsOf(services, project.id);
   const suggestions = await listSuggestions(services.approvals, project.id, Object.keys(KINDS), ALL_STATES);
+  const asked = await askedFirst(services, project.id);
   const changes = await changesOf(project);
   const codings = store.codings();
   const rules = await services.privacy.rules(project.id);
@@ -91,7 +98,8 @@ export async function auditTrail(services: ResearchServices, project: OpenProjec
       from: times.length ? new Date(times.reduce((a, b) => Math.min(a, b))).toISOString() : null,
       until: times.length ? new Date(times.reduce((a, b) => Math.max(a, b))).toISOString() : null,
     },
-    actors: await actorsOf(services, calls, suggestions),
+    actors: await actorsOf(services, calls, suggestions, [...suggestions, ...asked]),
+    asked_first: countStates(asked),
     suggestions: Object.entries(KINDS).flatMap(([tool, kind]) => countKind(kind, suggestions, tool)),
     rejection_reasons: suggestions.flatMap((item) =>
       item.state === 'rejected' && (item.decisionReason || item.feedback)
@@ -144,6 +152,31 @@ async function callsOf({ telemetry, projects }: ResearchServices, projectId: str
   return found;
 }
 
+/** Suggestions name their project; a call that policy stopped to ask about belongs to the project that was open then. */
+async function askedFirst({ approvals, projects }: ResearchServices, projectId: string): Promise<Approval[]> {
+  const spells = await projects.spells(projectId);
+  const found: Approval[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await approvals.list({
+      toolkit: 'research',
+      kind: 'call',
+      states: ALL_STATES,
+      order: 'oldest',
+      limit: PAGE,
+      offset,
+    });
+    found.push(
+      ...page.filter(
+        ({ context, requester, createdAt }) =>
+          context.project === undefined &&
+          requester.kind === 'agent' &&
+          spells.some(({ from, until }) => createdAt >= from && (until === undefined || createdAt < until)),
+      ),
+    );
+    if (page.length < PAGE) return found;
+  }
+}
+
 async function changesOf({ store }: OpenProject): Promise<Change[]> {
   const found: Change[] = [];
   for (;;) {
@@ -157,10 +190,11 @@ async function actorsOf(
   services: ResearchServices,
   calls: readonly CallRecord[],
   suggestions: readonly Approval[],
+  decided: readonly Approval[],
 ) {
   const names = new Set([
     ...calls.map(({ principal }) => principal),
-    ...suggestions.flatMap(({ decidedBy }) => (decidedBy ? [principalName(decidedBy)] : [])),
+    ...decided.flatMap(({ decidedBy }) => (decidedBy ? [principalName(decidedBy)] : [])),
   ]);
   const read = await sourcesRead(services, calls);
   return [...names].sort().map((principal) => {
@@ -176,7 +210,7 @@ async function actorsOf(
       changes: count('change', 'destroy'),
       refused: own.filter(({ status }) => status === 'refused').length,
       suggestions: suggestions.filter(({ requester }) => principalName(requester) === principal).length,
-      decisions: suggestions.filter(({ decidedBy }) => decidedBy && principalName(decidedBy) === principal)
+      decisions: decided.filter(({ decidedBy }) => decidedBy && principalName(decidedBy) === principal)
         .length,
       sources_read: read.get(principal)?.size ?? 0,
     };
@@ -201,18 +235,18 @@ async function sourcesRead(
 
 function countKind(kind: string, suggestions: readonly Approval[], tool: string) {
   const own = suggestions.filter((item) => item.tool === tool);
-  if (own.length === 0) return [];
-  const count = (...states: string[]) => own.filter(({ state }) => states.includes(state)).length;
-  return [
-    {
-      kind,
-      total: own.length,
-      approved: count('done', 'approved', 'executing'),
-      rejected: count('rejected', 'withdrawn', 'expired'),
-      pending: count('pending'),
-      failed: count('failed', 'indeterminate'),
-    },
-  ];
+  return own.length === 0 ? [] : [{ kind, ...countStates(own) }];
+}
+
+function countStates(items: readonly Approval[]) {
+  const count = (...states: string[]) => items.filter(({ state }) => states.includes(state)).length;
+  return {
+    total: items.length,
+    approved: count('done', 'approved', 'executing'),
+    rejected: count('rejected', 'withdrawn', 'expired'),
+    pending: count('pending'),
+    failed: count('failed', 'indeterminate'),
+  };
 }
 
 function countBy<T>(items: readonly T[], key: (item: T) => string): [string, number][] {

@@ -214,6 +214,10 @@ describe('the audit trail', () => {
     await world.data('create_code', { name: 'B' });
     await world.data('undo_change', {}, asAda);
     await world.data('set_source_access', { source_id: 2, off_limits: true }, asAda);
+    // Not suggested but asked for: it takes something away, so it waited for a person too.
+    const asked = await world.call('remove_coding', { segment_id: 7 });
+    await world.call('delete_code', { code_id: 1, delete_segments: true });
+    if (asked.status === 'routed') await world.kernel.approvals.approve(asked.approvalId, asAda.principal);
     await world.kernel.flush();
 
     const trail = await world.view<AuditTrail>('audit_trail');
@@ -222,14 +226,15 @@ describe('the audit trail', () => {
     expect(agent).toMatchObject({ principal: 'agent:local', suggestions: 2, sources_read: 2 });
     expect(trail.actors.find(({ kind }) => kind === 'person')).toMatchObject({
       principal: 'person:ada',
-      decisions: 2,
+      decisions: 3,
     });
     expect(trail.suggestions).toEqual([
       { kind: 'new codes', total: 1, approved: 0, rejected: 1, pending: 0, failed: 0 },
       { kind: 'codings', total: 1, approved: 1, rejected: 0, pending: 0, failed: 0 },
     ]);
     expect(trail.agent_codings).toEqual({ approved: 1, unapproved: 1, unknown: 0 });
-    expect(trail.changes).toEqual({ applied: 2, undone: 1 });
+    expect(trail.changes).toEqual({ applied: 3, undone: 1 });
+    expect(trail.asked_first).toEqual({ total: 2, approved: 1, rejected: 0, pending: 1, failed: 0 });
     expect(trail.codings_by_coder).toContainEqual({ coder: 'AI: claude-code', kind: 'agent', count: 2 });
 
     const text = renderAuditTrail(trail, 'Countersign 0.1.0');
@@ -238,8 +243,10 @@ describe('the audit trail', () => {
     expect(text).toContain(
       'Agents filed 2 suggestions; people approved 1 (50 %), rejected 1 and left 0 undecided.',
     );
+    expect(text).toContain('1 was approved by a person and 1 was applied under a rule that did not ask');
+    expect(text).toMatch(/\. On \d{4}-\d\d-\d\d, 1 AI agent/);
     expect(text).toContain(
-      '1 were each approved by a person and 1 were applied under a rule that did not ask',
+      'Besides, agents asked for 2 changes that wait for a person first: 1 was approved, 0 were rejected, 1 is undecided.',
     );
     expect(text).toContain('1 source was closed to agents.');
     expect(text).toContain('too \\| broad');
