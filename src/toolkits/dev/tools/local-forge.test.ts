@@ -251,6 +251,15 @@ describe('on a local clone', () => {
     expect(data).toMatchObject({ existed: true, pull_request: { state: 'open', number: 2 } });
   });
 
+  it('does not answer with a pull request into another base', async () => {
+    git(repo, 'branch', 'next', 'main');
+    await world.call('code_branch_pr_create', change({ base_branch: 'next' }));
+    expect((await world.call('code_branch_pr_create', change())).data).toMatchObject({
+      existed: true,
+      pull_request: { number: 2, base: { ref: 'main' } },
+    });
+  });
+
   it('reads a pull request, its files from git, and comments on it', async () => {
     await world.call('code_branch_pr_create', change());
     const { data: pull } = await world.call('github_pr_get', { run_id, pr_number: 1 });

@@ -4,7 +4,7 @@ import type { Published, Pull, Stamp } from '../port.ts';
 import { hasMarker, withMarker } from './marker.ts';
 import { writeOnce } from './once.ts';
 import type { GithubRepo } from './repo.ts';
-import { toPull } from './shapes.ts';
+import { type RawPull, toPull } from './shapes.ts';
 
 /**
  * Builds the change with the Git data API. Blobs, tree and commit are unreachable until the branch is created, and the
@@ -20,7 +20,8 @@ export async function publishChange(
   const existing = await branchHead(repo, plan.headBranch, stamp.signal);
   if (existing !== undefined) {
     await requireSame(repo, existing, tree, plan, stamp.signal);
-    const pull = await findPull(repo, plan.headBranch, stamp.signal, ({ state }) => state === 'open');
+    const isOurs = ({ state, base }: RawPull) => state === 'open' && base.ref === plan.baseBranch;
+    const pull = await findPull(repo, plan.headBranch, stamp.signal, isOurs);
     if (pull) return { commit: existing, pull, existed: true };
     return { commit: existing, pull: await openPull(repo, plan, stamp, draft), existed: true };
   }
@@ -153,7 +154,7 @@ export async function findPull(
   repo: GithubRepo,
   branch: string,
   signal: AbortSignal,
-  fits: (raw: { state: string; body: string | null }) => boolean,
+  fits: (raw: RawPull) => boolean,
 ): Promise<Pull | undefined> {
   const { data } = await repo.read('pulls:read', `look for pull requests from ${branch}`, (octokit) =>
     octokit.rest.pulls.list({

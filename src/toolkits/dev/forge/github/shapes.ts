@@ -59,7 +59,7 @@ export const toComment = (raw: RawComment): Comment => ({
   created_at: raw.created_at,
 });
 
-interface RawPull {
+export interface RawPull {
   readonly number: number;
   readonly title: string;
   readonly body: string | null;

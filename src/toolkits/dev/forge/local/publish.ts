@@ -34,7 +34,7 @@ export async function publishChange(
     const here = await clone.branch(plan.headBranch, stamp.signal);
     const existing = here ?? (await pushedBranch(shop, plan.headBranch, stamp.signal));
     if (existing !== undefined) await requireSame(shop, existing, tree, plan);
-    const live = existing && (await store.livePull(plan.headBranch, existing));
+    const live = existing && (await store.livePull(plan.headBranch, existing, plan.baseBranch));
     const commit = existing ?? (await commitPlan(shop, plan, tree, stamp));
     const row = live || (await store.addPull(openingRow(plan, commit, stamp, shop.draft)));
     try {

@@ -100,13 +100,13 @@ export class LocalStore {
   }
 
   /** The live pull request of a branch that stands on this commit, also one whose opening was interrupted. */
-  livePull(headRef: string, headCommit: string): Promise<PullRow | undefined> {
-    return this.#pulls()
+  livePull(headRef: string, headCommit: string, baseRef?: string): Promise<PullRow | undefined> {
+    let query = this.#pulls()
       .where('head_ref', '=', headRef)
       .where('head_commit', '=', headCommit)
-      .where('state', 'in', ['open', 'opening'])
-      .orderBy('number')
-      .executeTakeFirst();
+      .where('state', 'in', ['open', 'opening']);
+    if (baseRef !== undefined) query = query.where('base_ref', '=', baseRef);
+    return query.orderBy('number').executeTakeFirst();
   }
 
   pulls(state: 'open' | 'closed' | 'all', limit: number): Promise<PullRow[]> {
