@@ -17,7 +17,7 @@ export function openDoor(
   { host, allowedHosts = [] }: { host: string; allowedHosts?: readonly string[] },
 ): Door {
   const names = [...LOCAL_NAMES, ...(isLoopback(host) ? [] : [host]), ...allowedHosts];
-  const needsToken = !isLoopback(host);
+  const isOpen = !isLoopback(host);
   return {
     checkAddress(request) {
       const { headers } = request;
@@ -32,7 +32,7 @@ export function openDoor(
     async identify(request) {
       const header = request.headers.get('authorization');
       if (header === null) {
-        return needsToken
+        return isOpen || cameThrough(request)
           ? refuse(401, 'UNAUTHORIZED', 'An agent token is required: Authorization: Bearer …')
           : LOCAL_AGENT;
       }
@@ -42,6 +42,14 @@ export function openDoor(
     },
   };
 }
+
+/** A proxy on this machine speaks from loopback too; whom it lets in is not on this machine. */
+function cameThrough({ headers }: Request): boolean {
+  if (FORWARDED.some((name) => headers.has(name))) return true;
+  return !validateHostHeader(headers.get('host'), LOCAL_NAMES).ok;
+}
+
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 function refuse(status: 401 | 403, code: string, message: string): Response {
   const headers = status === 401 ? { 'www-authenticate': 'Bearer' } : undefined;

@@ -6,6 +6,9 @@ import { hasPrototypeKey } from '../lib/json-shape.ts';
 /** Far above any message a tool accepts; a line beyond it can only be an attack or a mistake. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
+/** Any web page can send a request to a port of this machine, and its body may hold a whole message. */
+const HTTP_REQUEST = /^[A-Z]+ \S+ HTTP\/\d/;
+
 /**
  * Newline-delimited JSON-RPC over two streams: stdio, or a socket. Unlike the SDK's own it answers a broken line with an
  * error instead of ending the connection, so that one bad message loses nothing else.
@@ -75,14 +78,14 @@ export class LineTransport implements Transport {
 
   readonly #onData = (chunk: Buffer | string): void => {
     let rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    for (;;) {
+    while (!this.#closed) {
       const end = rest.indexOf(0x0a);
       if (end === -1) break;
       this.#take(rest.subarray(0, end));
       this.#finishLine();
       rest = rest.subarray(end + 1);
     }
-    if (rest.length > 0) this.#take(rest);
+    if (rest.length > 0 && !this.#closed) this.#take(rest);
   };
 
   #take(part: Buffer): void {
@@ -112,7 +115,9 @@ export class LineTransport implements Transport {
     try {
       message = JSON.parse(line);
     } catch {
-      this.#fail(-32700, 'Parse error: the line is not JSON. One JSON-RPC message per line is expected.');
+      if (HTTP_REQUEST.test(line)) this.#hangUp();
+      else
+        this.#fail(-32700, 'Parse error: the line is not JSON. One JSON-RPC message per line is expected.');
       return;
     }
     if (line.includes('__proto__') && hasPrototypeKey(message)) {
@@ -132,6 +137,12 @@ export class LineTransport implements Transport {
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
+  }
+
+  #hangUp(): void {
+    this.onerror?.(new Error('This is no HTTP server; the connection was closed.'));
+    void this.close();
+    this.#input.destroy();
   }
 
   #fail(code: number, message: string, id: string | number | null = null): void {

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type App, openApp } from '../../src/app.ts';
+import { createServed } from '../../src/serving.ts';
+import { serveOnHttp } from '../../src/transports/http.ts';
+import { type Listening, serveOnTcp } from '../../src/transports/tcp.ts';
+
+const CALL = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'get_mode', arguments: {} },
+};
+const HELLO = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'page', version: '1' } },
+};
+
+describe('who stands before the door of a server on this machine', () => {
+  let home: string;
+  let app: App;
+  let http: Listening;
+  let tcp: Listening;
+  let token: string;
+
+  beforeAll(async () => {
+    home = mkdtempSync(join(tmpdir(), 'countersign-doors-'));
+    const env = { COUNTERSIGN_HOME: home, HOME: home, COUNTERSIGN_LOG__LEVEL: 'silent' };
+    app = await openApp({ env });
+    token = await app.kernel.agents.add('robin', app.person);
+    const served = await createServed(app, { toolkits: ['x'], profile: 'write', discovery: false });
+    const allowedHosts = ['inbox.example'];
+    http = await serveOnHttp(served, { host: '127.0.0.1', port: 0, allowedHosts });
+    tcp = await serveOnTcp(served, { host: '127.0.0.1', port: 0 });
+  });
+  afterAll(async () => {
+    await http.close();
+    await tcp.close();
+    await app.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const callers = async () => {
+    await app.kernel.flush();
+    return (await app.kernel.telemetry.calls({ tool: 'get_mode', limit: 10 })).map(
+      ({ principal }) => principal,
+    );
+  };
+  /** By hand, because fetch does not let anybody choose the Host. */
+  const post = (path: string, headers: Record<string, string>, body: object): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const { port } = http;
+      const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0));
+      });
+      sent.on('error', reject).end(JSON.stringify(body));
+    });
+
+  it('is the nameless agent only where nothing stands between: through a proxy a token is needed', async () => {
+    const json = { 'content-type': 'application/json' };
+    const proxied: Record<string, string>[] = [
+      { host: 'inbox.example' },
+      { 'x-forwarded-for': '203.0.113.7' },
+      { forwarded: 'for=203.0.113.7' },
+      { 'x-real-ip': '203.0.113.7' },
+    ];
+    for (const headers of proxied) {
+      expect(await post('/tools/get_mode', { ...json, ...headers }, {})).toBe(401);
+      expect(await post('/mcp', { ...json, ...headers }, CALL)).toBe(401);
+    }
+    expect(await callers()).toEqual([]);
+    const known = { ...json, authorization: `Bearer ${token}`, host: 'inbox.example' };
+    expect(await post('/tools/get_mode', known, {})).toBe(200);
+    expect(await post('/tools/get_mode', json, {})).toBe(200);
+    expect((await callers()).sort()).toEqual(['agent:local', 'agent:robin']);
+  });
+
+  it('is no web page that writes a message into a request to the TCP port', async () => {
+    const before = (await callers()).length;
+    const body = `${JSON.stringify(HELLO)}\n${JSON.stringify(CALL)}\n`;
+    const head = `POST / HTTP/1.1\r\nHost: 127.0.0.1:${tcp.port}\r\nOrigin: https://evil.example\r\n`;
+    const heard = await new Promise<string>((resolve, reject) => {
+      let text = '';
+      const socket = connect(tcp.port, '127.0.0.1', () => {
+        socket.write(`${head}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+      });
+      socket.setTimeout(3_000, () => socket.destroy(new Error('The server kept the connection.')));
+      socket.on('data', (chunk) => {
+        text += String(chunk);
+      });
+      socket.on('error', reject).on('close', () => resolve(text));
+    });
+    expect(heard).not.toContain('"result"');
+    expect((await callers()).length).toBe(before);
+  });
+});
