@@ -32,7 +32,7 @@ beforeAll(async () => {
     result: { run_id: string };
   };
   run = started.result.run_id;
-  await server.call('github_issues_create', { run_id: run, title: 'Because', body: HOSTILE });
+  await server.call('github_issues_create', { run_id: run, title: HOSTILE, body: 'Because.' });
 });
 afterAll(async () => {
   await browser?.close();

@@ -8,8 +8,6 @@ export const HOSTILE = [
   '[press me](javascript:window.__harmed=3)',
   'safe\u202etxt.exe',
 ].join(' ');
-/** What a title may hold: the tools refuse directions in it, since what is seen of it must be what there is. */
-const HOSTILE_TITLE = HOSTILE.replaceAll('\u202e', '');
 export const LONG_LINE = 'x'.repeat(100_000);
 
 export const INTERVIEW = [
@@ -128,7 +126,7 @@ export async function seedDev({ person, agent }: Acts): Promise<string> {
   const run_id = String(run.run_id);
   await person('github_issues_create', {
     run_id,
-    title: `Greeting is wrong ${HOSTILE_TITLE}`,
+    title: `Greeting is wrong ${HOSTILE}`,
     body: `${HOSTILE} ${LONG_LINE.slice(0, 50_000)}`,
     labels: ['bug'],
   });
@@ -139,7 +137,7 @@ export async function seedDev({ person, agent }: Acts): Promise<string> {
   });
   await openPull({ person, agent }, run_id, {
     head_branch: 'mend-greeting',
-    pr_title: `Greet by name ${HOSTILE_TITLE}`,
+    pr_title: `Greet by name ${HOSTILE}`,
     pr_body: `Closes the issue.\n\n${HOSTILE}`,
     greeting: GREET.replace("'hello'", `'hello, ' + name // ${HOSTILE} ${LONG_LINE}`).replace('()', '(name)'),
   });
