@@ -71,6 +71,8 @@ export async function handleSignIn(context: Context, database: Database, now: Da
   }
   setCookie(context, COOKIE, secret, {
     httpOnly: true,
+    // Behind a proxy with TLS; here itself it is plain HTTP, and the cookie would not come back.
+    secure: context.req.header('x-forwarded-proto') === 'https',
     sameSite: 'Strict',
     path: '/',
     maxAge: SESSION_MS / 1000,

@@ -270,6 +270,15 @@ describe('whoever has no pointer', { timeout: 30_000 }, () => {
 describe('a phone', { timeout: 30_000 }, () => {
   it('shows every table without scrolling it sideways, and the name of the open screen', async () => {
     await server.call('github_pr_files_list', { run_id: 'none', pr_number: 1 });
+    await acts.person('add_source', { name: 'short.txt', content: 'I worry about money every day.' });
+    await acts.person('create_code', { name: 'Anxiety', color: '#EE6677' });
+    const coding = (code_id: number, end_position: number) => ({
+      code_id,
+      source_id: 1,
+      start_position: 0,
+      end_position,
+    });
+    await acts.person('batch_apply_codes', { operations: [coding(1, 20), coding(2, 10)] });
     await page.setViewportSize({ width: 390, height: 844 });
     const wide = () =>
       page.evaluate(() =>
@@ -280,6 +289,8 @@ describe('a phone', { timeout: 30_000 }, () => {
     for (const path of ['/activity', '/insights', '/x/targets', '/x/figures', '/research/numbers']) {
       await open(path);
       await page.locator('.table-box tbody tr').first().waitFor();
+      if (path === '/research/numbers')
+        await page.getByRole('region', { name: 'Codes that meet' }).first().waitFor();
       expect({ path, wide: await wide() }).toEqual({ path, wide: [] });
     }
     await open('/agents');
