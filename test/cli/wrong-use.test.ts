@@ -92,6 +92,19 @@ describe('wrong use', () => {
     expect((await terminal.run('agents', 'add', 'claude')).code).toBe(1);
   });
 
+  it('of a TCP port beyond this machine is refused while no agent has a token', async () => {
+    process.env.TOOLHUB_MCP_LISTEN = '0.0.0.0:0';
+    try {
+      const { code, err } = await terminal.run('up', '--port', '0');
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: expect.stringContaining('Refusing to listen on 0.0.0.0'),
+      });
+    } finally {
+      delete process.env.TOOLHUB_MCP_LISTEN;
+    }
+  });
+
   it('says that an address is in use', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -8,6 +8,9 @@ import { type App, openApp } from '../../src/app.ts';
 import { createServed } from '../../src/serving.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
 import { type Listening, serveOnTcp } from '../../src/transports/tcp.ts';
+import { createWebApp } from '../../src/web/server.ts';
+import { createSignInLink } from '../../src/web/sign-in.ts';
+import { webPorts } from '../../src/web-ports.ts';
 
 const CALL = {
   jsonrpc: '2.0',
@@ -36,7 +39,8 @@ describe('who stands before the door of a server on this machine', () => {
     token = await app.kernel.agents.add('robin', app.person);
     const served = await createServed(app, { toolkits: ['x'], profile: 'write', discovery: false });
     const allowedHosts = ['inbox.example'];
-    http = await serveOnHttp(served, { host: '127.0.0.1', port: 0, allowedHosts });
+    const web = createWebApp(webPorts(app));
+    http = await serveOnHttp(served, { host: '127.0.0.1', port: 0, allowedHosts, web });
     tcp = await serveOnTcp(served, { host: '127.0.0.1', port: 0 });
   });
   afterAll(async () => {
@@ -79,6 +83,17 @@ describe('who stands before the door of a server on this machine', () => {
     expect(await post('/tools/get_mode', known, {})).toBe(200);
     expect(await post('/tools/get_mode', json, {})).toBe(200);
     expect((await callers()).sort()).toEqual(['agent:local', 'agent:robin']);
+  });
+
+  it('is a person whose cookie stays on encrypted ways once it came by one', async () => {
+    const signIn = async (headers: Record<string, string>): Promise<string> => {
+      const origin = `http://127.0.0.1:${http.port}`;
+      const link = await createSignInLink(app.database, app.person, origin, app.now());
+      const { headers: answered } = await fetch(link, { headers, redirect: 'manual' });
+      return answered.get('set-cookie') ?? '';
+    };
+    expect(await signIn({ 'x-forwarded-proto': 'https' })).toMatch(/HttpOnly; Secure; SameSite=Strict/);
+    expect(await signIn({})).toMatch(/HttpOnly; SameSite=Strict/);
   });
 
   it('is no web page that writes a message into a request to the TCP port', async () => {

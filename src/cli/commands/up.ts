@@ -37,9 +37,12 @@ export function up(global: GlobalOptions, options: UpOptions): Promise<void> {
 async function run(app: App): Promise<void> {
   const { config, kernel, log } = app;
   const { host, port } = config.server;
-  const agents = await kernel.agents.list();
-  const refusal = mustHaveToken(host, agents.filter(({ revokedAt }) => revokedAt === undefined).length);
-  if (refusal) throw new CliError(refusal);
+  const tcpAddress = app.env.TOOLHUB_MCP_LISTEN || config.server.tcp;
+  const active = (await kernel.agents.list()).filter(({ revokedAt }) => revokedAt === undefined).length;
+  for (const place of [host, ...(tcpAddress ? [parseAddress(tcpAddress).host] : [])]) {
+    const refusal = mustHaveToken(place, active);
+    if (refusal) throw new CliError(refusal);
+  }
 
   const served = await createServed(app, {
     toolkits: config.toolkits,
@@ -52,7 +55,6 @@ async function run(app: App): Promise<void> {
     allowedHosts: allowedHosts(app),
     web: createWebApp(webPorts(app)),
   }).catch(tellInUse({ host, port }, '--port'));
-  const tcpAddress = app.env.TOOLHUB_MCP_LISTEN || config.server.tcp;
   const tcp = tcpAddress ? await listenOnTcp(served, tcpAddress) : undefined;
   const stop = new AbortController();
   const jobs = await startJobs(app, stop.signal);
