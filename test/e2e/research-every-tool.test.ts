@@ -103,7 +103,12 @@ describe('all tools of toolkit research, through a real client on a QualCoder pr
 
   it('say that no project is open, as the document words it', async () => {
     expect(await data('get_project_context')).toEqual({ project_open: false });
-    const refusal = { success: false, error: 'No project open', error_code: 'NO_PROJECT' };
+    const refusal = {
+      success: false,
+      error: 'No project open',
+      error_code: 'NO_PROJECT',
+      hint: expect.stringContaining('countersign research open'),
+    };
     expect(await call('list_codes')).toEqual(refusal);
     expect(await post('/tools/list_codes', { arguments: {} })).toEqual(refusal);
   });
