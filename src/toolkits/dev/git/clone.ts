@@ -40,13 +40,16 @@ export class Clone {
 
   /** Variables under which git runs no program that a configuration names. */
   async quiet(how?: Quiet): Promise<Record<string, string>> {
-    const names = (await this.#configured()).map(({ name }) => name);
+    const settings = await this.#configured();
+    const conditional = settings.find((one) => isOwn(one) && one.name.startsWith('includeif.'));
+    if (conditional) throw conditionalFault(this.folder, conditional.name);
+    const names = settings.map(({ name }) => name);
     return settingsEnv(quietSettings(names, how));
   }
 
   /** Settings of the clone itself that name a program for reaching remotes. */
   async ownTransport(): Promise<readonly string[]> {
-    const own = (await this.#configured()).filter(({ scope }) => scope === 'local' || scope === 'worktree');
+    const own = (await this.#configured()).filter(isOwn);
     return own.map(({ name }) => name).filter((name) => TRANSPORT.test(name));
   }
 
@@ -61,7 +64,12 @@ export class Clone {
       for (let at = 0; at + 1 < fields.length; at += 2) {
         settings.push({ scope: fields[at] ?? '', name: fields[at + 1] ?? '' });
       }
-      this.#read = { version, settings };
+      // A file that is included can change without the one that includes it.
+      const kept = settings.some(({ name }) => name.startsWith('include.'))
+        ? undefined
+        : { version, settings };
+      this.#read = kept;
+      return settings;
     }
     return this.#read.settings;
   }
@@ -138,6 +146,16 @@ export async function openClone(path: string, mayFetch = false): Promise<Clone> 
     });
   }
 }
+
+const isOwn = ({ scope }: Setting): boolean => scope === 'local' || scope === 'worktree';
+
+/** In the worktree of a check it may hold though it does not hold here, and bring programs that nobody has seen. */
+const conditionalFault = (folder: string, name: string): ToolFault =>
+  new ToolFault(
+    'not_allowed',
+    `The configuration of ${folder} itself includes other files under a condition (${name.slice(0, 80)}), so what git would run there cannot be told. A person who needs it can move it to their own configuration (git config --global).`,
+    { detail: { reason: 'clone_not_trusted', path: folder } },
+  );
 
 const foreignFault = (folder: string, cause: unknown): ToolFault =>
   new ToolFault(

@@ -103,6 +103,33 @@ describe('a clone whose own configuration names programs', () => {
     expect(readdirSync(ran)).toEqual([]);
   });
 
+  it('is not used at all where its configuration includes more under a condition', async () => {
+    writeFileSync(
+      join(repo, '.git/more'),
+      `[filter "evil"]\n\tsmudge = "touch ${join(ran, 'smudge')}; cat"\n`,
+    );
+    await open({ qa: { test: CAT } });
+    set({ 'includeIf.gitdir:**/worktrees/**.path': 'more' });
+    await expect(test()).rejects.toMatchObject({
+      code: 'not_allowed',
+      message: expect.stringContaining('includeif.gitdir:**/worktrees/**.path'),
+    });
+    expect(readdirSync(ran)).toEqual([]);
+  });
+
+  it('runs no program of an included file either, also one that came later', async () => {
+    writeFileSync(join(repo, '.git/more'), '');
+    set({ 'include.path': 'more' });
+    await open({ qa: { test: CAT } });
+    expect(await test()).toMatchObject({ status: 'pass' });
+    writeFileSync(
+      join(repo, '.git/more'),
+      `[filter "evil"]\n\tsmudge = "touch ${join(ran, 'smudge')}; cat"\n`,
+    );
+    expect(await test()).toMatchObject({ status: 'pass' });
+    expect(readdirSync(ran)).toEqual([]);
+  });
+
   it('lets filters run at checkout only for a repository the person says so of', async () => {
     set({ 'filter.evil.smudge': 'tr o 0' });
     const app = { path: repo, test: CAT };
