@@ -46,6 +46,22 @@ describe('table-driven tools', () => {
     },
   );
 
+  it('refuses an update that changes nothing, and says what could be changed', () => {
+    for (const [name, args, fields] of [
+      ['x_v2_lists_update', { id: '1' }, 'name, description, private'],
+      [
+        'x_ads_campaign_update',
+        { account_id: 'a', campaign_id: 'c' },
+        'name, status, daily_budget_amount_local_micro, total_budget_amount_local_micro',
+      ],
+    ] as const) {
+      const tool = generatedTools.find((one) => one.name === name);
+      const check = (more: object) => () => tool?.check?.({ ...args, ...more }, {} as never);
+      expect(check({})).toThrow(`Nothing to change: give one or more of ${fields}.`);
+      expect(check({ name: 'New' })).not.toThrow();
+    }
+  });
+
   it('asks a plain question before every change and none before a read', () => {
     for (const tool of generatedTools) {
       const question = tool.describeApproval?.({

@@ -1,3 +1,4 @@
+import { ToolFault } from '../../../contract/faults.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { Tool, ToolContext } from '../../../contract/tool.ts';
 import type { XReply } from '../client/api.ts';
@@ -15,6 +16,9 @@ import { RECONCILE } from './reconcile.ts';
 import { WORDING } from './wording.ts';
 
 type Services = Pick<XServices, 'x'>;
+
+/** Each field is optional, but X takes an update without any for done. */
+const UPDATES: ReadonlySet<GeneratedId> = new Set(['x_v2_lists_update', 'x_ads_campaign_update']);
 
 /** The tools that are an endpoint each: 67 rows of the table, one function. */
 export const generatedTools: readonly Tool<Services>[] = GENERATED_IDS.map(toolOf);
@@ -39,6 +43,7 @@ function toolOf(id: GeneratedId): Tool<Services> {
     ...(ask ? { describeApproval: ask } : {}),
     ...(risks ? { risks } : {}),
     ...(undo ? { rollback: undo } : {}),
+    ...(UPDATES.has(id) ? { check: (args: JsonObject) => mustChange(endpoint, args) } : {}),
     run: (args, context) => run(endpoint, id, args, context),
     ...(reconcile
       ? {
@@ -47,6 +52,12 @@ function toolOf(id: GeneratedId): Tool<Services> {
         }
       : {}),
   } satisfies Tool<Services>;
+}
+
+function mustChange({ params }: Endpoint, args: JsonObject): void {
+  const fields = Object.keys(params).filter((name) => params[name]?.in === 'body');
+  if (!fields.some((name) => args[name] !== undefined))
+    throw new ToolFault('invalid_input', `Nothing to change: give one or more of ${fields.join(', ')}.`);
 }
 
 async function run(
