@@ -136,6 +136,17 @@ describe('export', () => {
     expect((await terminal.run('audit', 'verify')).code).toBe(0);
   });
 
+  it('says what a REFI-QDA file leaves behind of what keeps agents out', async () => {
+    await codedProject();
+    await research('off-limits', 'add', 'anna.txt');
+    await research('pseudonyms', 'set', 'Annabella Quist', 'P1');
+    const { out } = await research('export', at('study.qdpx'));
+    expect(out).toMatch(/the mark that keeps a source from agents; set it again .*anna\.txt/);
+    expect(out).toContain('the pseudonym for a name; set it again in a project made from this file');
+    expect(out).not.toContain('Annabella');
+    expect((await research('export', at('book.qdc'))).out).not.toContain('pseudonym');
+  });
+
   it('gives a project that comes back whole', async () => {
     await codedProject();
     await research('export', at('study.qdpx'));

@@ -4,6 +4,7 @@ import type { App } from '../../app.ts';
 import { principalName } from '../../contract/principal.ts';
 import { homePath } from '../../lib/home-path.ts';
 import type { ExchangeNote } from '../../toolkits/research/exchange/report.ts';
+import type { PrivacyRules } from '../../toolkits/research/privacy/rules.ts';
 import type { ResearchServices } from '../../toolkits/research/services.ts';
 import { type ActOptions, act, look, tellAct } from '../act.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
@@ -87,14 +88,18 @@ export function exportProject(
   return withApp(global, async (app) => {
     const format = formatOf(file, options.format);
     const { services } = await app.inventory.load('research');
-    const { projects } = (await services()) as ResearchServices;
+    const { projects, privacy } = (await services()) as ResearchServices;
     const project = await projects.current();
     const path = homePath(
       file ?? `${project.store.info().name.replace(/\.qda$/, '')}${suffix(format, options)}`,
     );
     if (existsSync(path) && !options.force)
       throw new CliError(`${path} is there already; --force replaces it, or name another file.`);
-    const notes = await write(app, project.store, path, format, options);
+    const written = await write(app, project.store, path, format, options);
+    const notes =
+      format === 'qdpx'
+        ? [...written, ...leftBehind(await privacy.rules(project.id), project.store)]
+        : written;
     await app.kernel.note({
       kind: 'read',
       toolkit: 'research',
@@ -116,6 +121,18 @@ export function exportProject(
     for (const note of notes) print(plainText(noteLine(note)));
     if (options.privateMemos) print('It holds the private part of memos: keep it to yourself.');
   });
+}
+
+/** What keeps agents from names and sources belongs to the project it was set for, and no format has a place for it. */
+function leftBehind({ offLimits, names }: PrivacyRules, reader: Reader): ExchangeNote[] {
+  const again = 'set it again in a project made from this file before agents read it';
+  const sources = [...offLimits].map((id) => reader.source(id)?.name ?? String(id));
+  const marks = { kind: 'lost', what: `the mark that keeps a source from agents; ${again}` } as const;
+  const map = { kind: 'lost', what: `the pseudonym for a name; ${again}` } as const;
+  return [
+    ...(sources.length > 0 ? [{ ...marks, count: sources.length, where: sources.slice(0, 5) }] : []),
+    ...(names.length > 0 ? [{ ...map, count: names.length, where: [] }] : []),
+  ];
 }
 
 type Reader = Awaited<ReturnType<ResearchServices['projects']['current']>>['store'];
