@@ -102,9 +102,19 @@ describe('discovery', { timeout: 30_000 }, () => {
 
 describe('writing', { timeout: 30_000 }, () => {
   it('lets the model write a draft, which goes nowhere until the person posts it', async () => {
+    let answer = () => {};
+    const asked = new Promise<void>((done) => {
+      answer = done;
+    });
+    // Whoever types fast is done before the page knows which model there is.
+    await page.route(/\/api\/rooms\/x\/provider/, async (route) => {
+      await asked;
+      await route.continue();
+    });
     await open('/x/write');
     await page.getByRole('textbox', { name: 'Topic' }).fill('status pages');
     await page.keyboard.press('Enter');
+    answer();
     const draft = page.getByRole('article').filter({ hasText: 'A status page is a promise.' });
     await draft.waitFor();
     const before = await server.call('x_search_tweets', { query: 'status page is a promise' });

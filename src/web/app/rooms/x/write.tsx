@@ -164,7 +164,7 @@ function Assist({ llm, known, onDone }: AssistProps) {
         thread
       </label>
       <div className="row">
-        <Button type="submit" disabled={busy || llm === null || topic.trim() === ''}>
+        <Button type="submit" disabled={busy || (known && llm === null) || topic.trim() === ''}>
           {busy ? 'Writing…' : 'Write a draft'}
         </Button>
       </div>
