@@ -11,7 +11,10 @@ interface Setting {
 }
 
 const TRANSPORT =
-  /^(core\.(sshcommand|gitproxy|askpass|alternaterefscommand)|credential\.(.+\.)?helper|remote\..+\.(uploadpack|receivepack|vcs))$/s;
+  /^(core\.(sshcommand|gitproxy|askpass|alternaterefscommand)|credential\.(.*\.)?helper|remote\..*\.(uploadpack|receivepack|vcs))$/s;
+
+/** A program whose name is no text cannot be taken away: a variable holds only text. */
+const GARBLED = /^(filter|merge|hook)\..*\ufffd/s;
 
 /** A repository on this machine: its objects and refs. The working tree, index and current branch are never used. */
 export class Clone {
@@ -41,8 +44,11 @@ export class Clone {
   /** Variables under which git runs no program that a configuration names. */
   async quiet(how?: Quiet): Promise<Record<string, string>> {
     const settings = await this.#configured();
-    const conditional = settings.find((one) => isOwn(one) && one.name.startsWith('includeif.'));
+    const own = settings.filter(isOwn);
+    const conditional = own.find(({ name }) => name.startsWith('includeif.'));
     if (conditional) throw conditionalFault(this.folder, conditional.name);
+    const garbled = own.find(({ name }) => GARBLED.test(name));
+    if (garbled) throw garbledFault(this.folder, garbled.name);
     const names = settings.map(({ name }) => name);
     return settingsEnv(quietSettings(names, how));
   }
@@ -154,6 +160,13 @@ const conditionalFault = (folder: string, name: string): ToolFault =>
   new ToolFault(
     'not_allowed',
     `The configuration of ${folder} itself includes other files under a condition (${name.slice(0, 80)}), so what git would run there cannot be told. A person who needs it can move it to their own configuration (git config --global).`,
+    { detail: { reason: 'clone_not_trusted', path: folder } },
+  );
+
+const garbledFault = (folder: string, name: string): ToolFault =>
+  new ToolFault(
+    'not_allowed',
+    `The configuration of ${folder} names a program in a way that is no text (${name.slice(0, 80)}), so git cannot be kept from running it. A person can rename it there.`,
     { detail: { reason: 'clone_not_trusted', path: folder } },
   );
 

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DevWorld, git, makeRepo, openWorld, tempFolder } from '../../../../test/support/dev.ts';
@@ -114,6 +114,29 @@ describe('a clone whose own configuration names programs', () => {
       code: 'not_allowed',
       message: expect.stringContaining('includeif.gitdir:**/worktrees/**.path'),
     });
+    expect(readdirSync(ran)).toEqual([]);
+  });
+
+  it('runs no filter or merge driver whose name is empty', async () => {
+    writeFileSync(join(repo, '.gitattributes'), '* filter= merge=\n');
+    git(repo, 'commit', '-q', '-a', '-m', 'attributes');
+    await open({ qa: { test: CAT } });
+    await world.call('code_branch_pr_create', change('fix/a'));
+    writeFileSync(join(repo, 'a.txt'), 'three\n');
+    git(repo, 'commit', '-q', '-a', '-m', 'conflict');
+    set({ 'filter..smudge': mark('smudge', 'cat'), 'merge..driver': mark('merge-driver') });
+    expect(await test()).toMatchObject({ status: 'pass' });
+    await world.call('github_pr_get', { run_id, pr_number: 1 });
+    expect(readdirSync(ran)).toEqual([]);
+  });
+
+  it('is not used at all where the name of a filter is no text', async () => {
+    writeFileSync(join(repo, '.gitattributes'), Buffer.from('* filter=\xff\n', 'latin1'));
+    git(repo, 'commit', '-q', '-a', '-m', 'attributes');
+    await open({ qa: { test: CAT } });
+    const filter = `[filter "\xff"]\n\tsmudge = "${mark('smudge', 'cat')}"\n`;
+    appendFileSync(join(repo, '.git/config'), Buffer.from(filter, 'latin1'));
+    await expect(test()).rejects.toMatchObject({ code: 'not_allowed' });
     expect(readdirSync(ran)).toEqual([]);
   });
 

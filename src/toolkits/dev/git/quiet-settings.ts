@@ -13,7 +13,7 @@ export interface Quiet {
 export function quietSettings(names: readonly string[], { filters = false }: Quiet = {}): [string, string][] {
   const settings = new Map<string, string>();
   for (const name of names) {
-    const [, kind, subject, setting] = /^([a-z]+)\.(.+)\.([a-z]+)$/s.exec(name) ?? [];
+    const [, kind, subject, setting] = /^([a-z]+)\.(.*)\.([a-z]+)$/s.exec(name) ?? [];
     if (kind === 'hook') {
       settings.set(`hook.${subject}.event`, '').set(`hook.${subject}.enabled`, 'false');
     } else if (kind === 'merge' && setting === 'driver') {
