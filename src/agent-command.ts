@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { App } from './app.ts';
 
@@ -8,8 +9,13 @@ export interface AgentCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
+interface Installation {
+  readonly config: Pick<App['config'], 'path' | 'dataDir'>;
+  readonly env: App['env'];
+}
+
 export function agentCommand(
-  { config, env }: Pick<App, 'config' | 'env'>,
+  { config, env }: Installation,
   started: readonly string[] = process.argv,
 ): AgentCommand {
   const { path, dataDir } = config;
@@ -23,8 +29,21 @@ export function agentCommand(
   };
 }
 
-/** By its name where it is installed; otherwise by the file that runs now, which is certainly there. */
+/**
+ * By its name where it is installed for all; otherwise by the file that runs now, which is certainly there. In a
+ * clone or project, npx runs a link to that file: by the name, a client elsewhere would get whatever the registry has.
+ */
 function programOf([node = 'node', script = '']: readonly string[]): [string, ...string[]] {
-  if (/[/\\]_npx[/\\]/.test(script)) return ['npx', '-y', 'countersign'];
-  return basename(script) === 'countersign' ? ['countersign'] : [node, script];
+  const file = realPath(script);
+  if (/[/\\]_npx[/\\]/.test(file)) return ['npx', '-y', 'countersign'];
+  const isLocal = /[/\\](_npx|node_modules[/\\]\.bin)[/\\]/.test(script);
+  return basename(script) === 'countersign' && !isLocal ? ['countersign'] : [node, file];
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

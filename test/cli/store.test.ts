@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStorage } from '../../src/storage/open.ts';
@@ -103,6 +103,29 @@ describe('a home that cannot be made', () => {
       expect(said).toMatch(why);
       expect(said).toMatch(/COUNTERSIGN_HOME to a (folder|place) you (own|may write)/);
     }
+  });
+});
+
+describe('a first configuration', () => {
+  it('comes with settings that start this very program on this very data directory', async () => {
+    const path = join(terminal.home, 'own.toml');
+    const { out } = await terminal.run('init', '--yes', '-c', path);
+    const [, settings = ''] = /mcpServers\n(\{[\s\S]+?\n\})\n/.exec(out) ?? [];
+    const [command = '', script = ''] = process.argv;
+    expect(JSON.parse(settings).mcpServers.countersign).toEqual({
+      command,
+      args: [realpathSync(script), '-c', path, 'mcp', 'serve'],
+      env: { COUNTERSIGN_HOME: terminal.home },
+    });
+    expect(out).toContain(`claude mcp add countersign -e COUNTERSIGN_HOME=${terminal.home} -- ${command} `);
+    expect(out).toContain(`env = { COUNTERSIGN_HOME = "${terminal.home}" }`);
+  });
+
+  it('is not named by status while there is none', async () => {
+    const path = join(terminal.home, 'config.toml');
+    expect((await terminal.run('status')).out).toContain(`Configuration  ${path}`);
+    rmSync(path);
+    expect((await terminal.run('status')).out).toContain(`Configuration  defaults (no ${path})`);
   });
 });
 

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { type AgentCommand, agentCommand } from '../../agent-command.ts';
 import { fileProblem } from '../../lib/file-problem.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import { CliError, type GlobalOptions } from '../context.ts';
@@ -48,7 +49,7 @@ export async function init(global: GlobalOptions, options: InitOptions): Promise
     }
     print(`Configuration written to ${path}`);
   }
-  print(clientHelp(global.config ? ['-c', path] : []));
+  print(clientHelp(agentCommand({ config: { path, dataDir: home }, env: process.env })));
 }
 
 async function askMode(): Promise<string> {
@@ -66,16 +67,24 @@ async function askMode(): Promise<string> {
 }
 
 /** How to connect the common clients, ready to paste. */
-export function clientHelp(configArgs: readonly string[]): string {
-  const args = ['-y', 'countersign', ...configArgs, 'mcp', 'serve'];
-  const server = { command: 'npx', args };
+function clientHelp({ command, args, env }: AgentCommand): string {
+  const pairs = Object.entries(env);
+  const server = { command, args, ...(pairs.length > 0 ? { env } : {}) };
+  const flags = pairs.flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const show = (value: unknown): string => JSON.stringify(value, null, 2);
-  const toml = `[mcp_servers.countersign]\ncommand = "npx"\nargs = ${JSON.stringify(args)}`;
+  const toml = [
+    '[mcp_servers.countersign]',
+    `command = ${JSON.stringify(command)}`,
+    `args = ${JSON.stringify(args)}`,
+    ...(pairs.length > 0
+      ? [`env = { ${pairs.map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join(', ')} }`]
+      : []),
+  ];
   return `
 Connect your agent:
 
 Claude Code
-  claude mcp add countersign -- npx ${args.join(' ')}
+  ${['claude', 'mcp', 'add', 'countersign', ...flags, '--', command, ...args].map(quoted).join(' ')}
 
 Cursor (.cursor/mcp.json) and other clients with mcpServers
 ${show({ mcpServers: { countersign: server } })}
@@ -84,7 +93,10 @@ VS Code (.vscode/mcp.json)
 ${show({ servers: { countersign: { type: 'stdio', ...server } } })}
 
 Codex (~/.codex/config.toml)
-${toml}
+${toml.join('\n')}
 
 Then start the inbox with \`countersign up\`, and sign in with \`countersign open\`.`;
 }
+
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

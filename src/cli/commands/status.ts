@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { principalName } from '../../contract/principal.ts';
 import { VERSION } from '../../lib/version.ts';
 import { assistantLine, assistantState } from '../assistant-state.ts';
@@ -38,7 +39,7 @@ export function status(global: GlobalOptions): Promise<void> {
       });
     }
     print(`Countersign ${VERSION}`);
-    print(`Configuration  ${config.path}`);
+    print(`Configuration  ${existsSync(config.path) ? config.path : `defaults (no ${config.path})`}`);
     print(
       `Store          ${database.engine === 'sqlite' ? config.storageUrl : 'PostgreSQL'} (${health.evidence_entries} log entries)`,
     );
