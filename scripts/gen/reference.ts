@@ -104,5 +104,5 @@ export function configurationPage(sections: readonly ConfigSection[]): string {
     );
     return `## ${key ? `[${key}]` : 'Top level'}\n\n${doc}\n\n| Key | Type | Default | Environment | Meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
   });
-  return `${HEAD}# Configuration\n\n\`~/.countersign/config.toml\`, or the file given with \`-c\`. Defaults, then the file, then the environment, then flags.\n\n${parts.join('\n')}`;
+  return `${HEAD}# Configuration\n\n\`~/.countersign/config.toml\`, or the file given with \`-c\`. Read at start: defaults, then the file, then the environment, then flags.\n\n${parts.join('\n')}`;
 }

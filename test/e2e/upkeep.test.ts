@@ -38,6 +38,20 @@ describe('upkeep', () => {
     home.close();
   });
 
+  it('tells that the running server has not read a changed configuration yet', async () => {
+    const home = createHome('toolkits = ["x"]\n');
+    const server = await startUp(home);
+    const told = `The server at ${server.url} was started with another configuration`;
+    expect(home.cli('status')).not.toContain(told);
+    const config = 'toolkits = ["x"]\n[mcp_policy]\nblocked_tools = ["x_post_tweet"]\n';
+    writeFileSync(join(home.dir, 'config.toml'), config);
+    for (const args of [['status'], ['doctor'], ['policy', 'explain', 'x_post_tweet']])
+      expect(home.cli(...args)).toContain(told);
+    await server.stop();
+    expect(home.cli('policy', 'explain', 'x_post_tweet')).not.toContain(told);
+    home.close();
+  });
+
   it('restores a backup with its queue, log and key, and moves aside what was there', () => {
     const home = createHome('toolkits = ["x"]\n');
     const post = (text: string) => home.failing('call', 'x_post_tweet', '--args', JSON.stringify({ text }));

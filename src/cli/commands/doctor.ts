@@ -14,6 +14,7 @@ import { bwrapWorks } from '../../toolkits/dev/qa/sandbox.ts';
 import { assistantLine, assistantState } from '../assistant-state.ts';
 import type { GlobalOptions } from '../context.ts';
 import { print, printJson } from '../output.ts';
+import { outdatedServer } from '../running-server.ts';
 
 interface Finding {
   readonly check: string;
@@ -83,6 +84,7 @@ async function checkApp(app: App): Promise<Finding[]> {
     await checkClock(app),
     await checkHandshake(app),
     await checkPort(app.config),
+    ...(await checkServer(app)),
     await checkUnsettled(app),
     ...(await checkAssistant(app)),
     ...(await checkQa(app.config)),
@@ -228,6 +230,12 @@ async function checkPort(config: Config): Promise<Finding> {
     detail: `${host}:${port} is used by another program`,
     fix: 'Set [server] port, or stop the other program.',
   };
+}
+
+/** Only where something is wrong with it: whether one runs, the port tells. */
+async function checkServer(app: App): Promise<Finding[]> {
+  const detail = await outdatedServer(app);
+  return detail ? [{ check: 'server', status: 'warn', detail }] : [];
 }
 
 async function checkUnsettled({ kernel }: App): Promise<Finding> {

@@ -7,6 +7,7 @@ import { parseCases, runCases } from '../../kernel/policy/cases.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { noTool } from '../names.ts';
 import { print, printJson, table } from '../output.ts';
+import { outdatedServer } from '../running-server.ts';
 import { parseArgs } from '../text.ts';
 
 interface ExplainOptions {
@@ -52,6 +53,8 @@ export function explain(global: GlobalOptions, name: string, options: ExplainOpt
       print(
         `Changes are paused now.${decision.action === 'ask' ? ' It would wait; it can run after `countersign resume`.' : ''}`,
       );
+    const outdated = await outdatedServer(app);
+    if (outdated) print(`\n${outdated}`);
   });
 }
 

@@ -4,7 +4,7 @@ import { VERSION } from '../../lib/version.ts';
 import { assistantLine, assistantState } from '../assistant-state.ts';
 import { type GlobalOptions, withApp } from '../context.ts';
 import { print, printJson, table } from '../output.ts';
-import { runningServer } from '../running-server.ts';
+import { outdatedServer, runningServer } from '../running-server.ts';
 import { age } from '../text.ts';
 
 /** What runs, what waits and what needs a person, on one screen. */
@@ -16,6 +16,7 @@ export function status(global: GlobalOptions): Promise<void> {
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 5 });
     const paused = await kernel.isPaused();
     const running = await runningServer(app);
+    const outdated = running && (await outdatedServer(app));
     const limits = (await app.ports.policy.limits()).filter(({ used }) => used > 0);
     const health = await app.ports.health.check();
     const assistant = await assistantState(app, false);
@@ -46,6 +47,7 @@ export function status(global: GlobalOptions): Promise<void> {
     print(
       `Server         ${running ? `running at ${running}` : 'not running; start it with `countersign up`'}`,
     );
+    if (outdated) print(`               ${outdated}`);
     print(
       `Mode           ${config.mode}${config.approvalMode ? ', approval mode on' : ''}${paused ? ', PAUSED (countersign resume)' : ''}`,
     );

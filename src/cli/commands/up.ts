@@ -60,7 +60,7 @@ async function run(app: App): Promise<void> {
   const jobs = await startJobs(app, stop.signal);
   const upkeep = startUpkeep(app);
   app.checkpoints.start();
-  await rememberServer(app.database, `http://${http.host}:${http.port}`);
+  await rememberServer(app, `http://${http.host}:${http.port}`);
   complain(`Countersign is running at http://${http.host}:${http.port}`);
   if (tcp) complain(`JSON-RPC over TCP at ${tcp.host}:${tcp.port}`);
   complain('Sign in to the inbox with: countersign open      Stop with Ctrl-C');
