@@ -1,7 +1,7 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { App } from '../app.ts';
-import { storeProof } from '../kernel/store-key.ts';
+import { storeId } from '../kernel/store-key.ts';
 
 const KEY = 'server_url';
 const CONFIG_KEY = 'server_config';
@@ -45,22 +45,21 @@ export async function runningServer({ database, config }: App): Promise<string |
     .where('key', '=', KEY)
     .executeTakeFirst();
   const configured = `http://${config.server.host}:${config.server.port}`;
-  const prove = await storeProof(database);
+  const store = await storeId(database);
   for (const url of new Set([row?.value ?? configured, configured]))
-    if (await answers(url, prove)) return url;
+    if (await answers(url, store)) return url;
   return undefined;
 }
 
-/** What answers at the usual address may well be the server of another data directory, or one that passes for ours. */
-async function answers(url: string, prove: (challenge: string) => string): Promise<boolean> {
-  const challenge = randomBytes(16).toString('hex');
+/** What answers at the usual address may well be the server of another data directory. */
+async function answers(url: string, store: string): Promise<boolean> {
   try {
-    const response = await fetch(`${url}/?challenge=${challenge}`, {
+    const response = await fetch(`${url}/`, {
       signal: AbortSignal.timeout(1000),
       headers: { accept: 'application/json' },
     });
     const info: unknown = await response.json();
-    return typeof info === 'object' && info !== null && 'store' in info && info.store === prove(challenge);
+    return typeof info === 'object' && info !== null && 'store' in info && info.store === store;
   } catch {
     return false;
   }
