@@ -1,7 +1,7 @@
 import type { App } from './app.ts';
 import type { JsonObject } from './contract/json.ts';
 import { principalName } from './contract/principal.ts';
-import { storeId, storeKey } from './kernel/store-key.ts';
+import { storeKey, storeProof } from './kernel/store-key.ts';
 import { VERSION } from './lib/version.ts';
 import { prompts } from './prompts.ts';
 import { createExposure, type ExposureOptions } from './registry/exposure.ts';
@@ -30,7 +30,7 @@ export async function createServed(
     prompts,
     log: app.log,
     stateKey: await storeKey(app.database, 'countersign request state'),
-    store: await storeId(app.database),
+    proveStore: await storeProof(app.database),
     dialogs: app.config.approvals.dialogs,
     person: app.person,
     modes: () => app.policy.modes,

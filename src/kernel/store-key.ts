@@ -19,6 +19,8 @@ export async function storeKey({ db }: Database, purpose: string): Promise<Buffe
   return createHmac('sha256', Buffer.from(row.value, 'hex')).update(purpose).digest();
 }
 
-/** Tells one store from another, and nothing about it. */
-export const storeId = async (database: Database): Promise<string> =>
-  (await storeKey(database, 'countersign store id')).toString('hex').slice(0, 16);
+/** Answers a challenge as only a process on this store can: whoever heard an earlier answer knows no other. */
+export async function storeProof(database: Database): Promise<(challenge: string) => string> {
+  const key = await storeKey(database, 'countersign store proof');
+  return (challenge) => createHmac('sha256', key).update(challenge).digest('hex');
+}

@@ -10,13 +10,14 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
   app.get('/', async (context, next) => {
     // A browser gets the web application, a program gets the facts.
     if (context.req.header('accept')?.includes('text/html')) return next();
+    const challenge = context.req.query('challenge');
     return context.json({
       name: served.name,
       version: served.version,
       mcp_endpoint: 'POST /mcp',
       tools_endpoint: 'GET /tools',
       tools: served.exposure.names.length,
-      store: served.store,
+      ...(challenge ? { store: served.proveStore(challenge.slice(0, 100)) } : {}),
     });
   });
 

@@ -16,8 +16,8 @@ export interface Served {
   readonly log: Log;
   /** Signs the state of a question put to a person; shared by all processes on one data directory. */
   readonly stateKey: Uint8Array;
-  /** Which store is behind it, for whoever looks for the server of theirs. */
-  readonly store: string;
+  /** Shows which store is behind it to whoever looks for the server of theirs and has that store too. */
+  proveStore(challenge: string): string;
   /** Whether a person may be asked in the client's own program at all. */
   readonly dialogs: boolean;
   /** Whose answer a client's own dialog gives. */
