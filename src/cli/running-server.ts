@@ -1,18 +1,41 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import type { App } from '../app.ts';
-import type { Database } from '../kernel/database.ts';
 import { storeProof } from '../kernel/store-key.ts';
 
 const KEY = 'server_url';
+const CONFIG_KEY = 'server_config';
 
-/** Where `countersign up` really listens: a flag may have said another port than the configuration. */
-export async function rememberServer({ db }: Database, url: string): Promise<void> {
-  await db
-    .insertInto('settings')
-    .values({ key: KEY, value: url })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: url }))
-    .execute();
+/** Where `countersign up` really listens, as a flag may have said another port, and the configuration it has read. */
+export async function rememberServer({ database, config }: App, url: string): Promise<void> {
+  const rows = [
+    { key: KEY, value: url },
+    { key: CONFIG_KEY, value: fingerprint(config.path) },
+  ];
+  for (const row of rows)
+    await database.db
+      .insertInto('settings')
+      .values(row)
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: row.value }))
+      .execute();
 }
+
+/** A configuration is read at start. Undefined unless a server runs here that has read another one than this command. */
+export async function outdatedServer(app: App): Promise<string | undefined> {
+  const { database, config } = app;
+  const row = await database.db
+    .selectFrom('settings')
+    .select('value')
+    .where('key', '=', CONFIG_KEY)
+    .executeTakeFirst();
+  if (!row || row.value === fingerprint(config.path)) return undefined;
+  const url = await runningServer(app);
+  if (url === undefined) return undefined;
+  return `The server at ${url} was started with another configuration than ${config.path} has now; stop and start it to apply this one.`;
+}
+
+const fingerprint = (path: string): string =>
+  existsSync(path) ? hash('sha256', readFileSync(path)) : 'defaults';
 
 /** The address of a server on this store that answers now, or undefined. */
 export async function runningServer({ database, config }: App): Promise<string | undefined> {
