@@ -3,6 +3,7 @@ import type { Problems } from './report.ts';
 
 interface LiveApproval {
   digest: string;
+  readonly tool: string | undefined;
   readonly requester: string | undefined;
   readonly permit: boolean;
   approver: string | undefined;
@@ -75,14 +76,15 @@ export class ApprovalStory {
   }
 
   /** A read has no intent: its one entry both uses the approval and says how it went. */
-  usedByRead(seq: number, entry: Entry): void {
-    const { approval, parent } = entry;
-    // A part is written down before the whole it belongs to has ended, so its approval is still held.
-    const isPart =
-      parent !== undefined &&
-      approval !== undefined &&
-      (this.#used.has(approval.uuid) || this.#live.get(approval.uuid)?.approved);
-    if (!isPart) this.used(seq, entry);
+  usedByRead(seq: number, entry: Entry, { uuid }: EntryApproval): void {
+    const { parent, tool, call = '', status } = entry;
+    const live = this.#live.get(uuid);
+    // A part is written down before the whole it belongs to has ended, so its approval is still held. It is another tool's: a
+    // call of the very tool that was approved used the approval itself, whoever made it.
+    const held = this.#used.get(uuid)?.live ?? (live?.approved ? live : undefined);
+    if (parent !== undefined && held && held.tool !== tool) return;
+    this.used(seq, entry);
+    this.ended(seq, uuid, call, status === 'failed');
   }
 
   /** A call that runs under an approval of its own. */
@@ -148,6 +150,7 @@ export class ApprovalStory {
 
 const opened = (entry: Entry, approval: EntryApproval): LiveApproval => ({
   digest: approval.digest,
+  tool: entry.tool,
   requester: approval.requester ?? (entry.status === 'pending' ? entry.principal : undefined),
   permit: approval.permit === true || entry.rule === 'permit',
   approver: undefined,

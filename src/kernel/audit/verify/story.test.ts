@@ -79,6 +79,15 @@ describe('the story the entries tell', () => {
     expect(tell(asked, granted, filed).messages).toEqual([]);
   });
 
+  it('is accepted when a part of an allowed call fails under a permit of its own, gives it back and uses it later', () => {
+    const known = { tool: 'post' };
+    const part: Told = { ...looked, parent: 'w' };
+    const failed: Told = { ...part, status: 'failed' };
+    const returned: Told = { ...asked, ...known, effect: 'read', status: 'returned' };
+    const permit = { ...asked, ...known, approval: { uuid: 'u', digest: 'd1', permit: true } };
+    expect(tell(permit, granted, failed, returned, part).messages).toEqual([]);
+  });
+
   it('is accepted when a read is allowed, fails before anybody was asked, or is refused with its approval', () => {
     const plain: Told = { ...looked, decision: 'allow', approval: undefined };
     expect(tell(plain, { ...plain, call: 'd', status: 'failed', decision: 'deny' }).messages).toEqual([]);
@@ -220,6 +229,16 @@ describe('the story the entries tell', () => {
     [
       'the approval of a read was used before',
       [asked, granted, looked, { ...looked, call: 'again' }],
+      /Entry 3 answers call again under approval u, which was already used or refused/,
+    ],
+    [
+      'the approval of a read that another call made was used before',
+      [
+        { ...asked, tool: 'post' },
+        granted,
+        { ...looked, parent: 'w' },
+        { ...looked, call: 'again', parent: 'w' },
+      ],
       /Entry 3 answers call again under approval u, which was already used or refused/,
     ],
     [

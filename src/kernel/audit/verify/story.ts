@@ -120,10 +120,8 @@ export class StoryCheck {
         this.#wrong(seq, `says call ${call} made a change, but no intent was written first`);
       return;
     }
-    if (approval) {
-      this.#approvals.usedByRead(seq, entry);
-      if (parent === undefined) this.#approvals.ended(seq, approval.uuid, call, status === 'failed');
-    } else if (done && decision === 'ask' && parent === undefined) {
+    if (approval) this.#approvals.usedByRead(seq, entry, approval);
+    else if (done && decision === 'ask' && parent === undefined) {
       this.#wrong(seq, `answers call ${call} without the approval that policy asked for`);
     }
     if (done && (decision === 'deny' || decision === 'dry_run'))
