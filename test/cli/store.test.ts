@@ -135,6 +135,7 @@ describe('a path that cannot be used', () => {
   it.each([
     ['backup', join(file, 'x')],
     ['policy', 'test', join(terminal.home, 'nope.toml')],
+    ['audit', 'check', join(terminal.home, 'nope.json')],
     ['init', '--yes', '-c', join(file, 'config.toml')],
   ])('is told in plain words by %s', async (...args) => {
     const { code, err } = await terminal.run(...args);

@@ -101,8 +101,9 @@ export async function auditCheck(
 }
 
 function parseFile(file: string): unknown {
+  const text = readFileSync(file === '-' ? 0 : file, 'utf8');
   try {
-    return JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'));
+    return JSON.parse(text);
   } catch (error) {
     throw new CliError(`${file} cannot be read as JSON: ${error instanceof Error ? error.message : error}`);
   }

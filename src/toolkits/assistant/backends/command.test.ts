@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   openAssistant,
@@ -130,6 +131,14 @@ describe('a command-line agent', () => {
     const fault = await faultOf(agent("console.error('not signed in'); process.exit(3)", []).order('x'));
     expect(fault).toMatchObject({ code: 'assistant_error', effect: 'partial' });
     expect(fault.message).toMatch(/ended with code 3, saying “not signed in”/);
+  });
+
+  it('that may not be run is told apart from one that is not there', async () => {
+    const file = fileURLToPath(import.meta.url);
+    assistant = openAssistant({ store, config: { backend: 'command', command: [file] } });
+    const fault = await faultOf(assistant.order('x'));
+    expect(fault).toMatchObject({ code: 'assistant_not_configured' });
+    expect(fault.message).toContain(`${file} may not be run: make it executable`);
   });
 
   it('that is not installed is an error of configuration', async () => {

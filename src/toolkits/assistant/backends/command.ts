@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, extname, isAbsolute, join } from 'node:path';
@@ -185,7 +185,9 @@ export class CommandBackend implements Backend {
     }
     throw new ToolFault(
       'assistant_not_configured',
-      `The command ${program} was not found. Give its full path in [assistant] command, or put it on the PATH.`,
+      program.includes('/') && existsSync(program)
+        ? `The command ${program} may not be run: make it executable (chmod +x), or name the program that runs it first in [assistant] command.`
+        : `The command ${program} was not found. Give its full path in [assistant] command, or put it on the PATH.`,
     );
   }
 }
