@@ -13,7 +13,7 @@ import type { PatientOptions, Provenance } from './provenance.ts';
 import { refineSuggestions, type SuggestionRefiner } from './refine.ts';
 import { SemanticIndex } from './semantic-index.ts';
 import { type SharedUse, sharedUse } from './shared-use.ts';
-import { findSimilarContent, type SimilarContent } from './similar-content.ts';
+import { findSimilarContent, type SimilarContent, type SimilarOptions } from './similar-content.ts';
 import { autoSuggestCodes, type Suggestions, type SuggestOptions, suggestCodesForRange } from './suggest.ts';
 import { FileTextIndex, type UpdateOptions } from './text-index.ts';
 import { type UncodedText, uncodedText } from './uncoded.ts';
@@ -33,6 +33,10 @@ export interface CallOptions extends Omit<SuggestOptions, 'vectors'>, PatientOpt
   readonly view?: ProjectReader;
   /** Sees what it is handed; names must be masked in there where they are masked for the caller. */
   readonly refiner?: SuggestionRefiner;
+}
+
+interface Place extends Span {
+  readonly sourceId: number;
 }
 
 export interface DuplicateCall extends PatientOptions {
@@ -72,17 +76,29 @@ export class ProjectAnalysis {
   async findSimilarContent(
     searchText: string,
     codeId?: number,
-    options: CallOptions & { readonly limit?: number } = {},
+    options: CallOptions & Pick<SimilarOptions, 'limit' | 'hidden'> = {},
   ): Promise<SimilarContent> {
-    const { view, limit, signal } = options;
+    const { view, limit, signal, hidden } = options;
     const project = view ?? this.#project;
     const code = codeId === undefined ? undefined : codeOf(project, codeId);
     return findSimilarContent(project, this.#index, searchText, {
       ...(limit === undefined ? {} : { limit }),
+      ...(hidden ? { hidden } : {}),
       ...(signal ? { signal } : {}),
       ...(view ? { sourceIds: view.sources().map(({ id }) => id) } : {}),
       ...(code ? { context: `${code.name} ${publicMemo(code.memo)}` } : {}),
       ...(this.#vectors && this.#semantic ? { vectors: this.#vectors, semantic: this.#semantic } : {}),
+    });
+  }
+
+  /** Where a word stands in any of its forms. */
+  async placesOf(
+    word: string,
+    { view, signal }: Pick<CallOptions, 'view' | 'signal'>,
+  ): Promise<readonly Place[]> {
+    return this.#index.search([word], {
+      ...(signal ? { signal } : {}),
+      ...(view ? { sourceIds: view.sources().map(({ id }) => id) } : {}),
     });
   }
 

@@ -26,6 +26,8 @@ export interface SimilarOptions {
   readonly sourceIds?: readonly number[];
   /** More words that describe what is looked for (a code's name and memo); they help to rank and are never required. */
   readonly context?: string;
+  /** Stems of names that the caller is not told: no other word is taken for one of them misspelt. */
+  readonly hidden?: ReadonlySet<string>;
   readonly vectors?: Vectors;
   readonly semantic?: SemanticIndex;
   readonly signal?: AbortSignal;
@@ -121,7 +123,7 @@ async function lexicalQuery(
   const weights = new Map<string, number>();
   for (const stem of stems) {
     const count = found.get(stem) ?? 0;
-    const forms = count > 0 ? [stem] : misspellings(index, stem);
+    const forms = count > 0 ? [stem] : misspellings(index, stem, options.hidden);
     for (const form of forms.length ? forms : [stem]) weights.set(form, Math.log(1 + passages / (1 + count)));
   }
   const scattered = await index.search([...weights.keys()], search);
@@ -134,11 +136,11 @@ async function lexicalQuery(
   };
 }
 
-function misspellings(index: PassageIndex, stem: string): string[] {
+function misspellings(index: PassageIndex, stem: string, hidden?: ReadonlySet<string>): string[] {
   if (stem.length < 5) return [];
   return index
     .vocabulary(stem.slice(0, 1), { min: stem.length - 2, max: stem.length + 2 })
-    .filter((word) => isMisspelling(stem, word))
+    .filter((word) => isMisspelling(stem, word) && !hidden?.has(word))
     .slice(0, 5);
 }
 

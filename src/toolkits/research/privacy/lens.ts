@@ -14,7 +14,9 @@ export interface Lens {
   /** True when names are replaced in what this caller reads. */
   readonly masked: boolean;
   mask(text: string): string;
-  unmask(text: string): string;
+  unmask(text: string, other?: (words: string) => string): string;
+  /** Names that this caller is not told. */
+  readonly hidden: readonly string[];
   /** A text that may hold a private part, such as a memo that waits in the queue: without it, names replaced. */
   tell(text: string): string;
   /** Throws `source_not_found`, also for a source off limits: its existence is not for agents either. */
@@ -76,7 +78,8 @@ function makeLens(
     masked: rules !== undefined,
     mask,
     tell: (value) => mask(open(value)),
-    unmask: (value) => rules?.pseudonymiser.unmask(value) ?? value,
+    unmask: (value, other) => rules?.pseudonymiser.unmask(value, other) ?? value,
+    hidden: rules?.pseudonymiser.hidden ?? [],
     source,
     text,
     shown: (id) => {

@@ -181,6 +181,17 @@ describe('what agents see', () => {
     expect(await similar('Ada')).toEqual([]);
     expect(await similar('ADAS')).toEqual([]);
 
+    // A name, misspelt or in another form, finds what a made-up one finds, alone and beside the pseudonym.
+    await world.data('set_pseudonym', { original: 'Svensson', pseudonym: 'Participant 7' }, asAda);
+    const content = 'My name matters. Svensson likes coffee in the morning.';
+    await world.data('add_source', { name: 'coffee.txt', content }, asAda);
+    for (const name of ['Svensson', 'Svenson', 'Svenssons'])
+      for (const before of ['', 'coffee ', 'Participant 7 ', 'Participant 7 likes '])
+        expect(await similar(before + name), before + name).toEqual(await similar(`${before}Qwertzson`));
+    expect(await similar('Participant 7')).toMatchObject([
+      { text: content.slice(17).replace('Svensson', 'Participant 7') },
+    ]);
+
     // By the name it was shown an agent finds the person, at the place in the original text.
     expect(await similar('Participant 1')).not.toEqual([]);
     const found = await world.data<{ segments: { start_pos: number; end_pos: number }[] }>(

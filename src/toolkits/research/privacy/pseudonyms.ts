@@ -32,15 +32,18 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 export class Pseudonymiser {
   readonly #forward: Matcher | undefined;
   readonly #back: Matcher | undefined;
+  /** Names that whoever sees only pseudonyms has not been told. */
+  readonly hidden: readonly string[];
 
   constructor(names: readonly Pseudonym[]) {
     this.#forward = matcherFor(names.map(({ original, pseudonym }) => [original, pseudonym]));
     const known = new Set(names.map(({ pseudonym }) => fold(pseudonym)));
     // Who has not been shown a name cannot ask for it: otherwise trying names would find out who is who.
     const unknown = names.filter(({ original }) => !known.has(fold(original)));
+    this.hidden = unknown.map(({ original }) => original);
     this.#back = matcherFor([
       ...names.map(({ original, pseudonym }) => [pseudonym, original] as const),
-      ...unknown.map(({ original }) => [original, UNKNOWN] as const),
+      ...unknown.map(({ original }) => [original, NOWHERE] as const),
     ]);
   }
 
@@ -52,9 +55,17 @@ export class Pseudonymiser {
     return this.#forward ? replaceAll(this.#forward, text) : text;
   }
 
-  /** A search by an agent names people as it knows them. */
-  unmask(text: string): string {
-    return this.#back ? replaceAll(this.#back, text) : text;
+  /** A search by an agent names people as it knows them; `other` is what becomes of its other words. */
+  unmask(text: string, other: (words: string) => string = (words) => words): string {
+    const matcher = this.#back;
+    if (!matcher) return text;
+    let open = '';
+    let at = 0;
+    for (const { index, 0: name } of text.matchAll(matcher.pattern)) {
+      open += other(text.slice(at, index)) + (matcher.targets.get(fold(name)) ?? NOWHERE);
+      at = index + name.length;
+    }
+    return open + other(text.slice(at));
   }
 
   /** All names of a text. Found in the whole text, so that a range that cuts a name shows no half of it. */
@@ -137,6 +148,9 @@ const fold = (text: string) => text.normalize('NFC').toLowerCase().replace(/\s+/
 
 /** A match whose name cannot be looked up, through some rule of upper and lower case, must not show either. */
 const UNKNOWN = '[name]';
+
+/** A word that no text holds: who asks for a name they were not told must find what any made-up name finds. */
+export const NOWHERE = 'ꙮꙮꙮꙮ';
 
 function matcherFor(pairs: readonly (readonly [from: string, to: string])[]): Matcher | undefined {
   if (pairs.length === 0) return undefined;

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { ToolFault } from '../../../contract/faults.ts';
 import { READ_PROFILES } from '../../../contract/profile.ts';
+import { stemsOf, wordsOf } from '../analysis/words.ts';
 import { id } from '../lib/ids.ts';
 import { methodName } from '../lib/method.ts';
 import { openSession } from '../lib/session.ts';
-import type { Replacement } from '../privacy/pseudonyms.ts';
+import type { Lens } from '../privacy/lens.ts';
+import { NOWHERE, type Replacement } from '../privacy/pseudonyms.ts';
 import { defineResearchTool } from '../services.ts';
+import type { Span } from '../statistics/spans.ts';
 
 export const findSimilarContent = defineResearchTool({
   name: 'find_similar_content',
@@ -43,10 +46,15 @@ export const findSimilarContent = defineResearchTool({
     if (!search_text.trim()) throw new ToolFault('validation_error', 'search_text is empty.');
     const { project, lens } = await openSession(context);
     const analysis = await context.services.analysis.of(project);
-    const found = await analysis.findSimilarContent(lens.unmask(search_text), code_id, {
-      view: lens.reader,
-      signal: context.signal,
-    });
+    const options = { view: lens.reader, signal: context.signal };
+    const hidden = new Set(lens.hidden.flatMap(stemsOf));
+    const untold = await stemsUntold(
+      stemsOf(search_text).filter((stem) => hidden.has(stem)),
+      lens,
+      (stem) => analysis.placesOf(stem, options),
+    );
+    const query = lens.unmask(search_text, (words) => without(words, untold));
+    const found = await analysis.findSimilarContent(query, code_id, { ...options, hidden });
     const { provenance } = found;
     const matches = found.matches.flatMap((match) => {
       const { content, replacements } = lens.passage(match.sourceId, match.start, match.end);
@@ -82,3 +90,24 @@ export const findSimilarContent = defineResearchTool({
     };
   },
 });
+
+/** Of stems that names have, those that stand in nothing the caller is shown: to them they are made up. */
+async function stemsUntold(
+  stems: readonly string[],
+  lens: Lens,
+  placesOf: (stem: string) => Promise<readonly (Span & { readonly sourceId: number })[]>,
+): Promise<ReadonlySet<string>> {
+  const untold = new Set<string>();
+  for (const stem of new Set(stems)) {
+    const shown = (await placesOf(stem)).some(({ sourceId, start, end }) =>
+      stemsOf(lens.passage(sourceId, start, end).content).includes(stem),
+    );
+    if (!shown) untold.add(stem);
+  }
+  return untold;
+}
+
+function without(text: string, untold: ReadonlySet<string>): string {
+  const cut = wordsOf(text).filter(({ stem }) => untold.has(stem));
+  return cut.reduceRight((rest, { start, end }) => rest.slice(0, start) + NOWHERE + rest.slice(end), text);
+}
