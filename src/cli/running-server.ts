@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { App } from '../app.ts';
 import { storeProof } from '../kernel/store-key.ts';
 
@@ -10,7 +11,7 @@ const CONFIG_KEY = 'server_config';
 export async function rememberServer({ database, config }: App, url: string): Promise<void> {
   const rows = [
     { key: KEY, value: url },
-    { key: CONFIG_KEY, value: fingerprint(config.path) },
+    { key: CONFIG_KEY, value: `${hostname()} ${fingerprint(config.path)}` },
   ];
   for (const row of rows)
     await database.db
@@ -28,7 +29,9 @@ export async function outdatedServer(app: App): Promise<string | undefined> {
     .select('value')
     .where('key', '=', CONFIG_KEY)
     .executeTakeFirst();
-  if (!row || row.value === fingerprint(config.path)) return undefined;
+  // Machines that share a PostgreSQL store have a configuration each.
+  const [host, read] = row?.value.split(' ') ?? [];
+  if (host !== hostname() || read === fingerprint(config.path)) return undefined;
   const url = await runningServer(app);
   if (url === undefined) return undefined;
   return `The server at ${url} was started with another configuration than ${config.path} has now; stop and start it to apply this one.`;

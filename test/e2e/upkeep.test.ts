@@ -38,11 +38,13 @@ describe('upkeep', () => {
     home.close();
   });
 
-  it('tells that the running server has not read a changed configuration yet', async () => {
+  it('tells where the running server is, and when it has not read a changed configuration yet', async () => {
     const home = createHome('toolkits = ["x"]\n');
     const server = await startUp(home);
     const told = `The server at ${server.url} was started with another configuration`;
     expect(home.cli('status')).not.toContain(told);
+    expect(home.cli('doctor')).toContain(`countersign up answers on ${new URL(server.url).host}\n`);
+    expect(home.cli('research', 'mcp-json', home.dir)).toContain(`localhost:${new URL(server.url).port}/mcp`);
     const config = 'toolkits = ["x"]\n[mcp_policy]\nblocked_tools = ["x_post_tweet"]\n';
     writeFileSync(join(home.dir, 'config.toml'), config);
     for (const args of [['status'], ['doctor'], ['policy', 'explain', 'x_post_tweet']])

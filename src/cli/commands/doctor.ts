@@ -14,7 +14,7 @@ import { bwrapWorks } from '../../toolkits/dev/qa/sandbox.ts';
 import { assistantLine, assistantState } from '../assistant-state.ts';
 import type { GlobalOptions } from '../context.ts';
 import { print, printJson } from '../output.ts';
-import { outdatedServer } from '../running-server.ts';
+import { outdatedServer, runningServer } from '../running-server.ts';
 
 interface Finding {
   readonly check: string;
@@ -83,7 +83,6 @@ async function checkApp(app: App): Promise<Finding[]> {
     checkPermissions(app.config),
     await checkClock(app),
     await checkHandshake(app),
-    await checkPort(app.config),
     ...(await checkServer(app)),
     await checkUnsettled(app),
     ...(await checkAssistant(app)),
@@ -232,10 +231,15 @@ async function checkPort(config: Config): Promise<Finding> {
   };
 }
 
-/** Only where something is wrong with it: whether one runs, the port tells. */
+/** The port matters as long as no server runs; the one that runs may have been given another by a flag. */
 async function checkServer(app: App): Promise<Finding[]> {
-  const detail = await outdatedServer(app);
-  return detail ? [{ check: 'server', status: 'warn', detail }] : [];
+  const url = await runningServer(app);
+  if (url === undefined) return [await checkPort(app.config)];
+  const outdated = await outdatedServer(app);
+  return [
+    { check: 'port', status: 'ok', detail: `countersign up answers on ${new URL(url).host}` },
+    ...(outdated ? [{ check: 'server', status: 'warn', detail: outdated } as const] : []),
+  ];
 }
 
 async function checkUnsettled({ kernel }: App): Promise<Finding> {

@@ -8,6 +8,7 @@ import { look } from '../act.ts';
 import { CliError, type GlobalOptions, withApp } from '../context.ts';
 import { complain, print, printJson } from '../output.ts';
 import { plainText } from '../plain-text.ts';
+import { runningServer } from '../running-server.ts';
 
 /** Who did what in the project, worded for a methods section. */
 export function auditTrail(
@@ -37,8 +38,10 @@ export async function mcpJson(global: GlobalOptions, place: string | undefined):
   const isFolder = existsSync(path) && statSync(path).isDirectory();
   if (!isFolder && basename(path) !== '.mcp.json')
     throw new CliError(`${path} is neither a folder nor a file named .mcp.json.`, 2);
-  await withApp(global, async ({ config }) => {
-    const { port, public_url: publicUrl } = config.server;
+  await withApp(global, async (app) => {
+    const { port: configured, public_url: publicUrl } = app.config.server;
+    const running = await runningServer(app);
+    const port = running ? new URL(running).port : configured;
     const url = publicUrl ? `${publicUrl.replace(/\/$/, '')}/mcp` : `http://localhost:${port}/mcp`;
     const { writeMcpJson } = await import('../../toolkits/research/lib/mcp-json.ts');
     const written = writeMcpJson(isFolder ? path : dirname(path), url);
