@@ -45,11 +45,11 @@ export function openDoor(
 
 /** A proxy on this machine speaks from loopback too; whom it lets in is not on this machine. */
 function cameThrough({ headers }: Request): boolean {
-  if (FORWARDED.some((name) => headers.has(name))) return true;
+  if ([...headers.keys()].some((name) => FORWARDED.test(name))) return true;
   return !validateHostHeader(headers.get('host'), LOCAL_NAMES).ok;
 }
 
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+const FORWARDED = /^(forwarded|via|x-forwarded-.+|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
 function refuse(status: 401 | 403, code: string, message: string): Response {
   const headers = status === 401 ? { 'www-authenticate': 'Bearer' } : undefined;

@@ -73,6 +73,8 @@ describe('who stands before the door of a server on this machine', () => {
       { 'x-forwarded-for': '203.0.113.7' },
       { forwarded: 'for=203.0.113.7' },
       { 'x-real-ip': '203.0.113.7' },
+      { 'x-forwarded-proto': 'https' },
+      { 'cf-connecting-ip': '203.0.113.7' },
     ];
     for (const headers of proxied) {
       expect(await post('/tools/get_mode', { ...json, ...headers }, {})).toBe(401);
