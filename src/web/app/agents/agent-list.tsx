@@ -142,7 +142,10 @@ function AddAgent({ onClose }: { onClose(): void }) {
         <>
           <Notice tone="warn">It is shown only now. Countersign keeps no copy, only a hash.</Notice>
           <CopyBox text={token} label="the token" />
-          <p className="muted">The agent sends it as: Authorization: Bearer …</p>
+          <p className="muted">
+            Over HTTP the agent sends it as <code>Authorization: Bearer …</code>. A client that starts its own
+            server (stdio) sets the variable <code>COUNTERSIGN_TOKEN</code> for it.
+          </p>
         </>
       ) : (
         <form id="add-agent" className="stack" onSubmit={(event) => void add(event)}>
