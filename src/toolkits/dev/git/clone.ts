@@ -4,6 +4,7 @@ import { ToolFault } from '../../../contract/faults.ts';
 import { homePath } from '../../../lib/home-path.ts';
 import { type GitAnswer, GitError, type GitOptions, NETWORK, runGit } from './git.ts';
 import { type Quiet, quietSettings, settingsEnv } from './quiet-settings.ts';
+import { shellWord } from './shell-word.ts';
 
 interface Setting {
   readonly scope: string;
@@ -173,6 +174,6 @@ const garbledFault = (folder: string, name: string): ToolFault =>
 const foreignFault = (folder: string, cause: unknown): ToolFault =>
   new ToolFault(
     'not_allowed',
-    `${folder} belongs to another user, so git does not use it. A person who trusts it can say so: git config --global --add safe.directory ${JSON.stringify(folder)}`,
+    `${folder} belongs to another user, so git does not use it. A person who trusts it can say so: git config --global --add safe.directory ${shellWord(folder)}`,
     { detail: { reason: 'clone_not_trusted', path: folder }, cause },
   );

@@ -3,6 +3,7 @@ import type { Plan } from '../../change/plan.ts';
 import type { TreeSource } from '../../change/tree-source.ts';
 import { cloneTree } from '../../git/clone-tree.ts';
 import { GitError } from '../../git/git.ts';
+import { shellWord } from '../../git/shell-word.ts';
 import type {
   Comment,
   Forge,
@@ -154,7 +155,7 @@ export class LocalForge implements Forge {
     if (!remote || commit === undefined || !(await clone.commit(commit, signal))) return undefined;
     const said = await clone.text(['show', '-s', '--no-show-signature', '--format=%B', commit], { signal });
     if (said !== message.trim() || (await store.livePull(headBranch, commit))) return undefined;
-    const remove = `delete it: git -C ${JSON.stringify(clone.folder)} push ${remote.name} --delete ${headBranch}`;
+    const remove = `delete it: git -C ${shellWord(clone.folder)} push ${shellWord(remote.name)} --delete ${shellWord(headBranch)}`;
     return { commit, where: `on the remote ${remote.name}`, remove };
   }
 

@@ -53,7 +53,7 @@ describe('a local forge with a push remote', () => {
     const commit = (data as { commit_hash: string }).commit_hash;
     expect(git(remote, 'rev-parse', 'fix/a')).toBe(commit);
     expect(git(repo, 'rev-parse', 'fix/a')).toBe(commit);
-    expect((data as { planned_commands: string[] }).planned_commands.join('\n')).toContain('push "hub"');
+    expect((data as { planned_commands: string[] }).planned_commands.join('\n')).toContain('push hub ');
     const again = await world.call('code_branch_pr_create', change());
     expect(again.data).toMatchObject({ existed: true, commit_hash: commit });
   });
