@@ -1,4 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { ToolFault } from '../../../contract/faults.ts';
 import { homePath } from '../../../lib/home-path.ts';
@@ -61,7 +62,8 @@ export class Clone {
   }
 
   async #configured(): Promise<readonly Setting[]> {
-    const files = ['config', 'config.worktree'].map((name) => join(this.gitDir, name));
+    const own = ['config', 'config.worktree'].map((name) => join(this.gitDir, name));
+    const files = [...own, ...personalFiles(process.env)];
     const found = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
     const version = found.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
     if (this.#read?.version !== version) {
@@ -153,6 +155,17 @@ export async function openClone(path: string, mayFetch = false): Promise<Clone> 
     });
   }
 }
+
+/** Where git looks for the configuration of the person and of the machine. */
+const personalFiles = (env: NodeJS.ProcessEnv): readonly string[] => [
+  env.GIT_CONFIG_SYSTEM ?? '/etc/gitconfig',
+  ...(env.GIT_CONFIG_GLOBAL === undefined
+    ? [
+        join(homedir(), '.gitconfig'),
+        join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'git', 'config'),
+      ]
+    : [env.GIT_CONFIG_GLOBAL]),
+];
 
 const isOwn = ({ scope }: Setting): boolean => scope === 'local' || scope === 'worktree';
 

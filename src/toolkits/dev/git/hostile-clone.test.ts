@@ -1,6 +1,6 @@
 import { appendFileSync, chmodSync, chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DevWorld, git, makeRepo, openWorld, tempFolder } from '../../../../test/support/dev.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import { quietSettings } from './quiet-settings.ts';
@@ -26,7 +26,10 @@ describe('a clone whose own configuration names programs', () => {
       'b.bin': 'b\n',
     });
   });
-  afterEach(() => world.close());
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    return world.close();
+  });
 
   const mark = (name: string, then = 'false') => `touch ${join(ran, name)}; ${then}`;
   const set = (settings: Readonly<Record<string, string>>) => {
@@ -149,6 +152,17 @@ describe('a clone whose own configuration names programs', () => {
       join(repo, '.git/more'),
       `[filter "evil"]\n\tsmudge = "touch ${join(ran, 'smudge')}; cat"\n`,
     );
+    expect(await test()).toMatchObject({ status: 'pass' });
+    expect(readdirSync(ran)).toEqual([]);
+  });
+
+  it('runs no filter that the person installed for themselves after the clone was first looked at', async () => {
+    const personal = join(folder, 'gitconfig');
+    writeFileSync(personal, '');
+    vi.stubEnv('GIT_CONFIG_GLOBAL', personal);
+    await open({ qa: { test: CAT } });
+    expect(await test()).toMatchObject({ status: 'pass' });
+    writeFileSync(personal, `[filter "evil"]\n\tsmudge = "${mark('smudge', 'cat')}"\n`);
     expect(await test()).toMatchObject({ status: 'pass' });
     expect(readdirSync(ran)).toEqual([]);
   });
