@@ -73,7 +73,7 @@ api_key = "sk-test"
     expect((await terminal.run('status')).out).toMatch(/^Assistant {6}No model is configured\./m);
     expect(await found()).toMatchObject({
       status: 'warn',
-      fix: expect.stringContaining('[assistant] model'),
+      detail: expect.stringContaining('Set [assistant] model'),
     });
     terminal.configure('toolkits = ["x"]\n');
     expect((await terminal.run('status')).out).not.toContain('Assistant');

@@ -257,10 +257,12 @@ async function checkUnsettled({ kernel }: App): Promise<Finding> {
 async function checkAssistant(app: App): Promise<Finding[]> {
   const state = await assistantState(app, true);
   if (!state) return [];
-  const { configured, problem } = state;
+  const { backend, configured, problem } = state;
   const found = { check: 'assistant', detail: assistantLine(state) };
   if (!problem) return [{ ...found, status: 'ok' }];
-  return [{ ...found, status: configured ? 'fail' : 'warn', fix: problem.hint }];
+  // What is not set up, and a command that does not run, say themselves what to do.
+  const fix = configured && backend === 'model' ? { fix: problem.hint } : {};
+  return [{ ...found, status: configured ? 'fail' : 'warn', ...fix }];
 }
 
 /** Only where tests or linters are set up at all. */
