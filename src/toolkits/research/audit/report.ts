@@ -1,5 +1,8 @@
 import type { AuditTrail } from './trail.ts';
 
+const OPENED =
+  'A source counts as opened when it was asked for by itself. Searches count as reads, and look through every source that was not closed to the one who searched.';
+
 /** The trail as text for a methods section: what was done, by whom, who decided, and how it can be checked. */
 export function renderAuditTrail(trail: AuditTrail, program: string): string {
   return [
@@ -8,7 +11,7 @@ export function renderAuditTrail(trail: AuditTrail, program: string): string {
     decisions(trail),
     safeguards(trail),
     table(
-      ['Who', 'Calls', 'Reads', 'Sources read', 'Changes', 'Suggestions', 'Decisions', 'Refused'],
+      ['Who', 'Calls', 'Reads', 'Sources opened', 'Changes', 'Suggestions', 'Decisions', 'Refused'],
       trail.actors.map((actor) => [
         actor.clients.length ? `${actor.principal} (${actor.clients.join(', ')})` : actor.principal,
         ...[
@@ -23,6 +26,7 @@ export function renderAuditTrail(trail: AuditTrail, program: string): string {
       ]),
       '## Who did what',
     ),
+    trail.actors.length ? OPENED : '',
     table(
       ['Suggested', 'Total', 'Approved', 'Rejected', 'Pending', 'Failed'],
       trail.suggestions.map((row) => [

@@ -245,6 +245,8 @@ describe('the audit trail', () => {
     );
     expect(text).toContain('1 was approved by a person and 1 was applied under a rule that did not ask');
     expect(text).toMatch(/\. On \d{4}-\d\d-\d\d, 1 AI agent/);
+    expect(text).toContain('| Sources opened |');
+    expect(text).toContain('Searches count as reads, and look through every source');
     expect(text).toContain(
       'Besides, agents asked for 2 changes that wait for a person first: 1 was approved, 0 were rejected, 1 is undecided.',
     );
