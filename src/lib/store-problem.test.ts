@@ -42,4 +42,11 @@ describe('storeProblem', () => {
     expect(storeProblem(Object.assign(new Error(), { code: 'ENOENT' }))).toBeUndefined();
     expect(storeProblem('SQLITE_BUSY')).toBeUndefined();
   });
+
+  it.each(['EPERM', 'EROFS', 'EPIPE', 'E2BIG'])(
+    'does not take %s, which is about a file or a program, for a code of PostgreSQL',
+    (code) => {
+      expect(storeProblem(Object.assign(new Error('no'), { code }))).toBeUndefined();
+    },
+  );
 });

@@ -1,3 +1,5 @@
+/** Five characters of class and condition, a digit among them; the system's own (EPERM, EROFS, E2BIG) begin with E. */
+const SQLSTATE = /^(?!E)(?=.*\d)[0-9A-Z]{5}$/;
 const DOCTOR = 'Run `countersign doctor`.';
 
 /** What went wrong with the store while it was open, in plain words; undefined when it is no such error. */
@@ -5,8 +7,7 @@ export function storeProblem(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code.startsWith('SQLITE')) return sqliteProblem(code);
-  // PostgreSQL's codes are five characters of class and condition; sockets have E-codes.
-  if (/^[0-9A-Z]{5}$/.test(code) || code.startsWith('ECONN'))
+  if (SQLSTATE.test(code) || code.startsWith('ECONN'))
     return `PostgreSQL does not answer as it should (${code}). Is it running, and storage.url right? ${DOCTOR}`;
   return undefined;
 }

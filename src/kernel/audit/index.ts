@@ -16,9 +16,7 @@ export { type Erasure, type ErasureContext, type ErasureScope, erasePayloads } f
 export { type Bundle, type ExportContext, exportRun } from './export.ts';
 export { appendEntries } from './log.ts';
 export { type PayloadKind, payloadRow, type SealedPayload, sealPayload } from './payload.ts';
-
 export type { ProofFile } from './prove.ts';
 export { Signer, signingKeys } from './signer.ts';
-
 export type { Problem, VerifyReport } from './verify/report.ts';
 export type { VerifyOptions } from './verify.ts';
