@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { type AgentCommand, agentCommand } from '../../agent-command.ts';
 import { fileProblem } from '../../lib/file-problem.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 import { CliError, type GlobalOptions } from '../context.ts';
 import { print } from '../output.ts';
 
@@ -84,7 +85,7 @@ function clientHelp({ command, args, env }: AgentCommand): string {
 Connect your agent:
 
 Claude Code
-  ${['claude', 'mcp', 'add', 'countersign', ...flags, '--', command, ...args].map(quoted).join(' ')}
+  ${['claude', 'mcp', 'add', 'countersign', ...flags, '--', command, ...args].map(shellWord).join(' ')}
 
 Cursor (.cursor/mcp.json) and other clients with mcpServers
 ${show({ mcpServers: { countersign: server } })}
@@ -97,6 +98,3 @@ ${toml.join('\n')}
 
 Then start the inbox with \`countersign up\`, and sign in with \`countersign open\`.`;
 }
-
-const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -3,9 +3,9 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { ToolFault } from '../../../contract/faults.ts';
 import { homePath } from '../../../lib/home-path.ts';
+import { shellWord } from '../../../lib/shell-word.ts';
 import { type GitAnswer, GitError, type GitOptions, NETWORK, runGit } from './git.ts';
 import { type Quiet, quietSettings, settingsEnv } from './quiet-settings.ts';
-import { shellWord } from './shell-word.ts';
 
 interface Setting {
   readonly scope: string;

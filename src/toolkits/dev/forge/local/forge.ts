@@ -1,9 +1,9 @@
 import { ToolFault } from '../../../../contract/faults.ts';
+import { shellWord } from '../../../../lib/shell-word.ts';
 import type { Plan } from '../../change/plan.ts';
 import type { TreeSource } from '../../change/tree-source.ts';
 import { cloneTree } from '../../git/clone-tree.ts';
 import { GitError } from '../../git/git.ts';
-import { shellWord } from '../../git/shell-word.ts';
 import type {
   Comment,
   Forge,

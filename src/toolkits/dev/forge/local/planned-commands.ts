@@ -1,5 +1,5 @@
+import { shellWord } from '../../../../lib/shell-word.ts';
 import type { Plan } from '../../change/plan.ts';
-import { shellWord } from '../../git/shell-word.ts';
 
 /** The git commands `publish` runs, written for a person who wants to check them. */
 export function plannedCommands(plan: Plan, folder: string, remote: string | undefined): readonly string[] {
