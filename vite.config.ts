@@ -12,6 +12,13 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2022',
     reportCompressedSize: false,
-    rolldownOptions: { checks: { bundlerTimings: false } },
+    rolldownOptions: {
+      checks: { bundlerTimings: false },
+      input: { index: 'src/web/app/index.html', 'service-worker': 'src/web/app/service-worker.ts' },
+      output: {
+        // A service worker is updated at one address for ever.
+        entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
+      },
+    },
   },
 });

@@ -4,12 +4,15 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     pool: 'forks',
-    // Many tests wait for processes of their own, so one worker more than cores keeps two cores busy.
-    maxWorkers: 3,
+    // Many tests wait for processes of their own, so two workers more than cores keep two cores busy.
+    maxWorkers: 4,
     globalSetup: ['test/support/postgres.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     // A busy machine must not turn a slow test red; nothing here asserts timings.
     testTimeout: 120_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
+    // Some terminals and runners force colour; what tests compare has none unless they ask for it.
+    env: { FORCE_COLOR: '' },
   },
 });

@@ -1,89 +1,49 @@
-// Bundles the command line and the web app into dist/ (or the folder given as argument). Our own code and small libraries are bundled, because loading hundreds of small
-// files is most of a cold start; what is native, large or loaded on demand stays a package.
+// Bundles the command line and the web app into dist/ (or the folder given as argument), because loading hundreds of small files is
+// most of a cold start.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { build } from 'esbuild';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { build as buildPages } from 'vite';
+import { bundle } from './bundling.mjs';
+import { mergeChunks } from './merge-chunks.mjs';
 
 const out = resolve(process.argv[2] ?? 'dist');
 
-const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-const bundled = new Set([
-  '@hono/node-server',
-  '@marcbachmann/cel-js',
-  '@modelcontextprotocol/client',
-  '@modelcontextprotocol/core',
-  '@modelcontextprotocol/server',
-  'canonicalize',
-  'commander',
-  'croner',
-  'diff',
-  'hono',
-  'kysely',
-  'smol-toml',
-  'zod',
-]);
-
-/** Our messages are English; the other forty languages of zod's own would be half of what it costs to load. */
-const englishOnly = {
-  name: 'english-only',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
-      contents: "export { default as en } from './en.js';",
-    })),
-};
-
-/**
- * The SDK checks a person's answer to a dialog with ajv, which takes more to load than the rest of the server; its own
- * smaller validator does the same for schemas of one yes or no.
- */
-const smallValidator = {
-  name: 'small-validator',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, ({ path }) => ({
-      path,
-      namespace: 'small',
-    }));
-    onLoad({ filter: /.*/, namespace: 'small' }, () => ({
-      contents: `export { CfWorkerJsonSchemaValidator as DefaultJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
-        export { default as process } from 'node:process';`,
-      resolveDir: process.cwd(),
-    }));
-  },
-};
-
 rmSync(out, { recursive: true, force: true });
-await build({
-  entryPoints: {
-    main: 'src/main.ts',
-    'embedding-worker': 'src/toolkits/research/analysis/embedding-worker.ts',
+const { metafile } = await bundle({ main: 'src/main.ts' }, out);
+await mergeChunks(metafile, { start: 'src/main.ts', app: 'src/app/app.ts' });
+// On their own, because a worker needs little of what a server's start loads.
+const workers = await bundle(
+  {
+    'verify-worker': 'src/cli/verify-worker.ts',
+    'suggest-worker': 'src/toolkits/research/suggest/suggest-worker.ts',
     'document-worker': 'src/toolkits/research/exchange/documents/document-worker.ts',
   },
-  outdir: out,
-  bundle: true,
-  splitting: true,
-  chunkNames: 'chunks/[name]-[hash]',
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  external: Object.keys(dependencies)
-    .filter((name) => !bundled.has(name))
-    .flatMap((name) => [name, `${name}/*`]),
-  define: { COUNTERSIGN_VERSION: JSON.stringify(version) },
-  // Bundled CommonJS packages ask for `require`, which modules do not have.
-  banner: {
-    js: "#!/usr/bin/env node\nimport { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
-  },
-  // Less text to read at every start; names stay, so that a stack trace in the log can be understood.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  plugins: [englishOnly, smallValidator],
-  legalComments: 'linked',
-  logLevel: 'warning',
-});
+  out,
+);
 chmodSync(resolve(out, 'main.js'), 0o755);
+const fonts = readFileSync('src/web/app/fonts/OFL.txt', 'utf8');
+writeFileSync(
+  resolve(out, 'LICENSES.txt'),
+  `${licencesOf([metafile, workers.metafile].flatMap(({ inputs }) => Object.keys(inputs)))}\n${'-'.repeat(80)}\n\n${fonts}`,
+);
 execFileSync(process.execPath, ['scripts/run.mjs', 'scripts/listings.ts', resolve(out, 'listings.json')], {
   stdio: 'inherit',
 });
 await buildPages({ configFile: 'vite.config.ts', logLevel: 'warn', build: { outDir: resolve(out, 'web') } });
+
+/** The licence of every package of which the bundle contains a part: most licences require that it comes along. */
+function licencesOf(inputs) {
+  const folders = inputs.flatMap(
+    (path) => /^(?:small:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [],
+  );
+  return [...new Set(folders)]
+    .sort()
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      const file = readdirSync(folder).find((one) => /^licen[cs]e(\.|$)/i.test(one));
+      const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `Licence: ${license}`;
+      return `${name} ${version}\n\n${text}\n`;
+    })
+    .join(`\n${'-'.repeat(80)}\n\n`);
+}

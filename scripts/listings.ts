@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { toMcpListing } from '../src/render/mcp.ts';
+import { toMcpListing } from '../src/catalogue/mcp.ts';
 import { toolkitEntries } from '../src/toolkits/index.generated.ts';
 
 /** Writes how every tool is listed, for the build: `node scripts/run.mjs scripts/listings.ts FILE`. */

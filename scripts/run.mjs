@@ -1,4 +1,4 @@
-// Runs a TypeScript script: `node scripts/run.mjs scripts/gen/index.ts`. Node 20 cannot load TypeScript by itself.
+// Runs a TypeScript script: `node scripts/run.mjs scripts/gen/index.ts`. Node 20 cannot load TypeScript directly.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -3,7 +3,10 @@
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, startWeb, type WebServer } from '../test/web/support.ts';
+import { clientPlace } from '../src/app/client-place.ts';
+import { CLIENTS } from '../src/clients/formats.ts';
+import { snippetsFor } from '../src/clients/snippets.ts';
+import { apiBase, launchBrowser, startWeb, type WebServer } from '../test/web/support.ts';
 import { EMPTY, FULL, type Screen, UNSETTLED } from './screenshots/screens.ts';
 import { cutOff, fill, makeFolder, writePast } from './screenshots/seed.ts';
 
@@ -42,6 +45,7 @@ async function take(page: Page, url: string, { name, path, ready }: Screen, look
     await page.goto(`${url}${path}`);
     await page.getByRole('heading').first().waitFor();
     await ready?.(page);
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
     await page.waitForTimeout(SETTLE_MS);
     await showAll(page);
   } catch (error) {
@@ -55,15 +59,16 @@ async function takeAll(browser: Browser, server: WebServer, screens: readonly Sc
     const { page, context } = await server.signIn(browser, look.options);
     page.setDefaultTimeout(PATIENCE_MS);
     // The guide names the program by its file here; pictures show it as it is called where it is installed.
-    await page.route('**/api/agent-command', (route) =>
-      route.fulfill({ json: { command: 'countersign', args: ['mcp', 'serve'], env: {} } }),
+    const own = { command: 'countersign', args: ['mcp', 'serve'], env: {} };
+    await page.route('**/api/s/*/snippets', (route) =>
+      route.fulfill({ json: snippetsFor(CLIENTS, clientPlace(), own) }),
     );
     for (const screen of screens.filter(isWanted)) await take(page, server.url, screen, look);
     await context.close();
   }
 }
 
-/** What a browser sees that nobody signed in. */
+/** What a browser sees before anyone signs in. */
 async function takeSignIn(browser: Browser, server: WebServer): Promise<void> {
   const screen = { name: 'sign-in', path: '/' };
   for (const look of LOOKS) {
@@ -86,7 +91,8 @@ try {
 const full = await startWeb({ config: folder.config });
 try {
   const { context } = await full.signIn(browser);
-  await fill(full, context, folder.path);
+  const base = await apiBase(context, full.url);
+  await fill(full, { base, request: context.request }, folder.path);
   await context.close();
   await full.stop();
   writePast(full.home);

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { openApp } from '../../src/app.ts';
-import { LOCAL_AGENT } from '../../src/contract/principal.ts';
-import { PROFILES } from '../../src/contract/profile.ts';
-import { toolFactory } from '../../src/contract/tool.ts';
+import { openApp } from '../../src/app/app.ts';
+import { createServed } from '../../src/app/serving.ts';
+import { PROFILES, toolFactory } from '../../src/contract/tool.ts';
 import { defineToolkit, type Toolkit } from '../../src/contract/toolkit.ts';
-import { createServed } from '../../src/serving.ts';
+import { tuitbot } from '../../src/toolkits/x/dialect.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
 import { serveOnStdio } from '../../src/transports/stdio.ts';
 
@@ -21,7 +20,7 @@ const tool = (name: string, effect: 'read' | 'change') =>
     reach: 'local',
     category: 'bench',
     profiles: PROFILES,
-    faults: [],
+    errors: [],
     input: z.object({
       text: z.string().optional(),
       limit: z.int().optional(),
@@ -34,7 +33,7 @@ const tool = (name: string, effect: 'read' | 'change') =>
 const toolkit = defineToolkit<undefined>({
   id: 'bench',
   title: 'Benchmark',
-  dialect: 'tuitbot',
+  dialect: tuitbot,
   tools: [
     tool('echo', 'read'),
     tool('note', 'change'),
@@ -46,7 +45,7 @@ const toolkit = defineToolkit<undefined>({
 const app = await openApp({ env: process.env, extraToolkits: [{ id: 'bench', load: async () => toolkit }] });
 const served = await createServed(app, { toolkits: ['bench'], profile: 'write', discovery: false });
 if (how === 'stdio') {
-  await serveOnStdio(served, LOCAL_AGENT);
+  await serveOnStdio(served, undefined);
   await app.close();
 } else {
   const { port } = await serveOnHttp(served, { host: '127.0.0.1', port: 0 });

@@ -17,7 +17,7 @@ const ROUNDS = 5;
 const CALLS = 400;
 const MODERN = '2026-07-28';
 
-/** Bare and ours take turns in one run, so that whatever else the machine does meets both. */
+/** Bare and ours take turns in one run, so other load on the machine affects both. */
 export async function kernelRows(): Promise<Row[]> {
   const bareScript = await buildChild('bare-server', false);
   const ourScript = await buildChild('governed-server', true);
@@ -31,6 +31,8 @@ export async function kernelRows(): Promise<Row[]> {
     ourChange: [] as number[],
     bareFlow: [] as number[],
     ourFlow: [] as number[],
+    changeFlow: [] as number[],
+    flush: [] as number[],
   };
   for (const warm of [call(bare, 'echo'), call(ours, 'echo'), call(ours, 'note')]) await latencies(warm, 150);
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -39,8 +41,12 @@ export async function kernelRows(): Promise<Row[]> {
     runs.ourChange.push(median(await latencies(call(ours, 'note'), CALLS)));
     runs.bareFlow.push(await throughput(call(bare, 'echo'), 32, 2000));
     runs.ourFlow.push(await throughput(call(ours, 'echo'), 32, 2000));
+    runs.changeFlow.push(await throughput(call(ours, 'note'), 32, 2000));
+    // In every round, because others on the machine use the disk as well.
+    runs.flush.push(median(flushes(100)));
   }
-  const flush = median(flushes(200));
+  const flush = median(runs.flush);
+  const changes = median(runs.changeFlow);
   await bare.close();
   await ours.close();
   const read = median(runs.bareRead);
@@ -50,7 +56,7 @@ export async function kernelRows(): Promise<Row[]> {
       bare: `${read.toFixed(2)} ms`,
       ours: `${median(runs.ourRead).toFixed(2)} ms`,
       ratio: median(runs.ourRead) / read,
-      budget: 1.5,
+      budget: 1.25,
       better: 'lower',
     },
     {
@@ -60,13 +66,23 @@ export async function kernelRows(): Promise<Row[]> {
       ratio: median(runs.ourChange) / read,
       budget: 3,
       better: 'lower',
+      note: `the bare server writes nothing; of this ratio ${((2 * flush) / read).toFixed(1)} are the two flushes.`,
     },
     {
-      what: 'throughput, 32 in flight',
+      what: `changes, 32 in flight (one flush of this disk: ${flush.toFixed(2)} ms)`,
+      bare: `${Math.round(1000 / flush)}/s`,
+      ours: `${Math.round(changes)}/s`,
+      ratio: changes / (1000 / flush),
+      budget: 1.5,
+      better: 'higher',
+      note: 'a disk that flushes faster than a core handles calls is not the limit; compare with the reads.',
+    },
+    {
+      what: 'governed reads, 32 in flight',
       bare: `${Math.round(median(runs.bareFlow))}/s`,
       ours: `${Math.round(median(runs.ourFlow))}/s`,
       ratio: median(runs.ourFlow) / median(runs.bareFlow),
-      budget: 0.5,
+      budget: 0.6,
       better: 'higher',
     },
     await memoryRow(bareScript, ourScript),
@@ -97,7 +113,7 @@ async function memoryRow(bareScript: string, ourScript: string): Promise<Row> {
     bare: `${base.toFixed(0)} MB`,
     ours: `${mine.toFixed(0)} MB`,
     ratio: mine / base,
-    budget: 1.5,
+    budget: 1.45,
     better: 'lower',
   };
 }
@@ -119,7 +135,7 @@ async function httpRow(ourScript: string): Promise<Row> {
     bare: `${base.toFixed(2)} ms`,
     ours: `${mine.toFixed(2)} ms`,
     ratio: mine / base,
-    budget: 1.5,
+    budget: 1.1,
     better: 'lower',
   };
 }
@@ -175,7 +191,7 @@ async function coldRow(bareScript: string): Promise<Row> {
     bare: `${base.toFixed(0)} ms`,
     ours: `${mine.toFixed(0)} ms`,
     ratio: mine / base,
-    budget: 1.3,
+    budget: 1.15,
     better: 'lower',
   };
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   closeSync,
   fdatasyncSync,
@@ -31,38 +31,24 @@ export const removeHomes = (): void => {
   for (const home of homes) rmSync(home, { recursive: true, force: true });
 };
 
-/** Children are built like the product: our code bundled, the bare server straight on its packages. */
-export async function buildChild(name: string, bundled: boolean): Promise<string> {
+/** Our servers are built like the product, in chunks; the bare ones straight on their packages. */
+export async function buildChild(name: string, isOurs: boolean): Promise<string> {
+  const entry = `scripts/bench/${name}.ts`;
+  if (isOurs) {
+    const folder = resolve('.tmp', `bench-${name}`);
+    rmSync(folder, { recursive: true, force: true });
+    execFileSync(process.execPath, ['scripts/bundling.mjs', folder, entry], { stdio: 'inherit' });
+    return join(folder, `${name}.js`);
+  }
   const outfile = resolve('.tmp', `bench-${name}.mjs`);
   await build({
-    entryPoints: [`scripts/bench/${name}.ts`],
+    entryPoints: [entry],
     outfile,
     bundle: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    ...(bundled
-      ? {
-          external: [
-            'libsql',
-            'pg',
-            'octokit',
-            'ai',
-            '@ai-sdk/*',
-            '@energetic-ai/*',
-            'unpdf',
-            'mammoth',
-            '@the-convocation/*',
-            'twitter-text',
-            'yauzl',
-            'yazl',
-            'fast-xml-parser',
-          ],
-        }
-      : { packages: 'external' as const }),
-    banner: {
-      js: "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
-    },
+    packages: 'external',
     logLevel: 'error',
   });
   return outfile;
@@ -81,11 +67,15 @@ export interface Peer {
   close(): Promise<void>;
 }
 
-export async function openStdio(args: readonly string[], home = freshHome()): Promise<Peer> {
+export async function openStdio(
+  args: readonly string[],
+  home = freshHome(),
+  env: Record<string, string> = {},
+): Promise<Peer> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [...args],
-    env: environment(home),
+    env: { ...environment(home), ...env },
     stderr: 'inherit',
   });
   const client = new Client({ name: 'bench', version: '1.0.0' });

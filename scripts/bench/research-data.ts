@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { createProject } from '../../src/toolkits/research/project/create.ts';
-import { SqliteFile } from '../../src/toolkits/research/project/sqlite.ts';
+import { SqliteFile } from '../../src/toolkits/research/project/schema.ts';
 
 export const PSEUDO_SOURCES = 1000;
 export const PSEUDO_LENGTH = 50_000;
-export const ENGLISH_LENGTH = 50_000;
 const VOCABULARY = 20_000;
 const SYLLABLES = [
   'ka',
@@ -47,7 +46,7 @@ export function makeProject(
   return folder;
 }
 
-/** A text of invented words, few of them common and most of them rare, as in a language. The sentence model leaves it alone. */
+/** A text of invented words, few of them common and most of them rare, as in a language. */
 export function pseudoText(seed: number, length = PSEUDO_LENGTH): string {
   const random = randomFrom(seed);
   let text = '';
@@ -58,18 +57,6 @@ export function pseudoText(seed: number, length = PSEUDO_LENGTH): string {
     text += `${words.join(' ')}.${random() < 0.3 ? '\n' : ' '}`;
   }
   return text.slice(0, length);
-}
-
-export function englishInterview(): string {
-  const random = randomFrom(7);
-  const one = (...choices: string[]) => choices[Math.floor(random() * choices.length)];
-  let text = '';
-  for (let turn = 1; text.length < ENGLISH_LENGTH; turn += 1) {
-    text += `Interviewer: ${one('And what', 'Who', 'When did you think of what')} ${one('helped you', 'worried you', 'changed for you')} in week ${turn}?\n`;
-    text += `Ada: I ${one('was waiting for', 'was afraid of', 'did not know about', 'had a talk about')} the ${one('money', 'flat', 'letter', 'doctor', 'school')} and ${one('my sister', 'nobody', 'a neighbour', 'the office')} was ${one('there for me', 'too busy', 'kind to me', 'of no help')} for ${turn} days. `;
-    text += `It is ${one('hard', 'easier', 'strange', 'a relief')} to be ${one('asked', 'alone', 'on a list', 'back at work')} when it is the ${turn}th time.\n`;
-  }
-  return text.slice(0, ENGLISH_LENGTH);
 }
 
 const words = new Map<number, string>();

@@ -5,6 +5,8 @@ export interface Row {
   readonly ratio: number;
   readonly budget: number;
   readonly better: 'lower' | 'higher';
+  /** Why a machine may miss the budget; printed when it does. */
+  readonly note?: string;
 }
 
 export const isMet = ({ ratio, budget, better }: Row): boolean =>
@@ -29,4 +31,6 @@ export function printRows(rows: readonly Row[]): void {
         .join('  ')
         .trimEnd()}\n`,
     );
+  for (const row of rows)
+    if (row.note !== undefined && !isMet(row)) process.stdout.write(`${row.what}: ${row.note}\n`);
 }

@@ -1,14 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { PROFILES } from '../../src/contract/profile.ts';
-import { createExposure } from '../../src/registry/exposure.ts';
-import { createInventory } from '../../src/registry/inventory.ts';
-import { manifestOf } from '../../src/registry/manifest.ts';
-import { toMcpListing } from '../../src/render/mcp.ts';
+import { createExposure } from '../../src/catalogue/exposure.ts';
+import { createInventory } from '../../src/catalogue/inventory.ts';
+import { manifestOf } from '../../src/catalogue/manifest.ts';
+import { toMcpListing } from '../../src/catalogue/mcp.ts';
+import { PROFILES } from '../../src/contract/tool.ts';
 import { toolkitEntries } from '../../src/toolkits/index.generated.ts';
+import { architecturePage } from './borders.ts';
 import { commandPage } from './command-help.ts';
-import { configurationPage, faultsPage, toolkitPage } from './reference.ts';
+import { distributionFiles, readmePage } from './distribution.ts';
+import { configurationPage, errorsPage, toolkitPage } from './reference.ts';
 import { loadToolkit, toolkitIndex, toolkitNames } from './toolkits.ts';
 
 /** The manifests and pins belong to the surface, not to a release; they must not change with the version. */
@@ -29,7 +31,10 @@ if (readFileSync(INDEX, 'utf8') !== index) {
   execFileSync(process.execPath, ['scripts/run.mjs', 'scripts/gen/index.ts'], { stdio: 'inherit' });
   process.exit(0);
 }
-write('docs/reference/faults.md', faultsPage());
+write('ARCHITECTURE.md', architecturePage());
+write('README.md', readmePage());
+for (const [path, value] of Object.entries(distributionFiles())) write(path, json(value));
+write('docs/reference/errors.md', errorsPage());
 write('docs/reference/commands.md', commandPage());
 write(
   'docs/reference/configuration.md',

@@ -1,6 +1,6 @@
 import { describeConfig } from '../../src/config/describe.ts';
 import type { ConfigSection } from '../../src/contract/config.ts';
-import { FAULTS } from '../../src/contract/faults.ts';
+import { errorCodes, findErrorSpec } from '../../src/contract/errors.ts';
 import type { Tool } from '../../src/contract/tool.ts';
 import type { Toolkit } from '../../src/contract/toolkit.ts';
 
@@ -38,9 +38,9 @@ function toolSection(tool: Tool): string {
     `Effect: ${tool.effect}. Category: ${tool.category}.${tool.policyName ? ` Policy name: \`${tool.policyName}\`.` : ''} Profiles: ${tool.profiles.join(', ') || 'none'}.\n`,
   ];
   if (rows.length > 0) lines.push('| Argument | Type | Required | Meaning |\n|---|---|---|---|', ...rows, '');
-  if (tool.faults.length > 0)
+  if (tool.errors.length > 0)
     lines.push(
-      `Errors: ${[...tool.faults]
+      `Errors: ${[...tool.errors]
         .sort()
         .map((code) => `\`${code}\``)
         .join(', ')}.\n`,
@@ -89,11 +89,12 @@ function typeOf({ type, enum: values, items, default: fallback, anyOf }: Propert
   return fallback === undefined ? base : `${base} (default ${JSON.stringify(fallback)})`;
 }
 
-export function faultsPage(): string {
-  const rows = Object.entries(FAULTS).map(
-    ([code, { retryable, hint }]) => `| \`${code}\` | ${retryable ? 'yes' : 'no'} | ${cell(hint)} |`,
-  );
-  return `${HEAD}# Faults\n\nEvery fault a caller can meet. Each toolkit's envelope writes them its own way: the x toolkit uses its 28 documented codes, the research toolkit upper-case ones.\n\n| Code | May be retried | What to do |\n|---|---|---|\n${rows.join('\n')}\n`;
+export function errorsPage(): string {
+  const rows = errorCodes().map((code) => {
+    const spec = findErrorSpec(code);
+    return `| \`${code}\` | ${spec?.retryable ? 'yes' : 'no'} | ${cell(spec?.hint ?? '')} |`;
+  });
+  return `${HEAD}# Errors\n\nEvery error a call can return. Each toolkit's envelope has its own form: the \`x\` toolkit uses its 28 documented codes, the \`research\` toolkit upper-case ones.\n\n| Code | Retryable | What to do |\n|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 export function configurationPage(sections: readonly ConfigSection[]): string {

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { catalogueOf } from '../../src/catalogue/inventory.ts';
 import type { Toolkit } from '../../src/contract/toolkit.ts';
-import { catalogueOf } from '../../src/registry/inventory.ts';
 
 const FOLDER = 'src/toolkits';
 
@@ -30,21 +30,43 @@ export async function loadToolkit(name: string): Promise<Toolkit> {
   return loaded.toolkit;
 }
 
-/** One import per folder, and what is known of its tools without loading it. */
+/** The leaves of a toolkit that are known without loading it, and the name each exports. */
+const LEAVES = {
+  sections: 'config.ts',
+  policy: 'policy.ts',
+  prompts: 'prompts.ts',
+  commands: 'commands.ts',
+} as const;
+const MISSING = { sections: '[]', policy: 'undefined', prompts: '[]', commands: 'undefined' } as const;
+
+/** One entry per folder, with what is known of its tools without loading it. */
 export function toolkitIndex(toolkits: readonly Toolkit[]): string {
-  const hasConfig = (id: string): boolean => existsSync(join(FOLDER, id, 'config.ts'));
-  const imports = toolkits
-    .filter(({ id }) => hasConfig(id))
-    .map(({ id }) => `import { sections as ${id} } from './${id}/config.ts';`);
+  const has = (id: string, file: string): boolean => existsSync(join(FOLDER, id, file));
+  const leaves = Object.entries(LEAVES) as [keyof typeof LEAVES, string][];
+  const imports = toolkits.flatMap(({ id }) => [
+    ...leaves
+      .filter(([, file]) => has(id, file))
+      .map(([name, file]) => `import { ${name} as ${id}_${name} } from './${id}/${file}';`),
+    // Error codes are looked up by name, also in outcomes of toolkits that are not loaded.
+    ...(has(id, 'errors.ts') ? [`import './${id}/errors.ts';`] : []),
+  ]);
   const entries = toolkits.map((toolkit) => {
-    const { id, title, brings } = toolkit;
+    const { id, title, rank, brings, actsAs, listenEnv } = toolkit;
     const rows = catalogueOf(toolkit).map((entry) => `      ${JSON.stringify(entry)},`);
+    const migrations = has(id, 'migrations') ? readdirSync(join(FOLDER, id, 'migrations')).sort() : [];
     return [
       '  {',
       `    id: ${JSON.stringify(id)},`,
       `    title: ${JSON.stringify(title)},`,
+      ...(rank === undefined ? [] : [`    rank: ${rank},`]),
       `    brings: ${JSON.stringify(brings ?? [])},`,
-      `    sections: ${hasConfig(id) ? id : '[]'},`,
+      `    actsAs: ${JSON.stringify(actsAs ?? [])},`,
+      ...(listenEnv === undefined ? [] : [`    listenEnv: ${JSON.stringify(listenEnv)},`]),
+      ...leaves.map(([name, file]) => `    ${name}: ${has(id, file) ? `${id}_${name}` : MISSING[name]},`),
+      `    migrationNames: ${JSON.stringify(migrations.map((file) => migrationName(id, file)))},`,
+      '    migrations: async () => [',
+      ...migrations.map((file) => `      (await import('./${id}/migrations/${file}')).migration,`),
+      '    ],',
       `    load: async () => (await import('./${id}/toolkit.ts')).toolkit as unknown as Toolkit,`,
       '    catalogue: [',
       ...rows,
@@ -53,33 +75,21 @@ export function toolkitIndex(toolkits: readonly Toolkit[]): string {
     ].join('\n');
   });
   return [
-    '// Written by `npm run gen` from the folders beside this file. Do not edit.',
-    "import type { ConfigSection } from '../contract/config.ts';",
-    "import type { Effect } from '../contract/effect.ts';",
-    "import type { Profile } from '../contract/profile.ts';",
+    '// Written by `npm run gen` from the folders next to this file. Do not edit.',
+    "import type { ToolkitEntry } from '../contract/toolkit-entry.ts';",
     "import type { Toolkit } from '../contract/toolkit.ts';",
     ...imports,
-    '',
-    'export interface ToolkitEntry {',
-    '  readonly id: string;',
-    '  readonly title: string;',
-    '  readonly brings: readonly string[];',
-    '  readonly sections: readonly ConfigSection[];',
-    '  load(): Promise<Toolkit>;',
-    '  readonly catalogue: readonly {',
-    '    readonly name: string;',
-    '    readonly toolkit: string;',
-    '    readonly category: string;',
-    '    readonly effect: Effect;',
-    '    readonly profiles: readonly Profile[];',
-    '    readonly policyName?: string;',
-    '    readonly mayTakeLong?: boolean;',
-    '  }[];',
-    '}',
     '',
     'export const toolkitEntries: readonly ToolkitEntry[] = [',
     ...entries,
     '];',
     '',
   ].join('\n');
+}
+
+function migrationName(id: string, file: string): string {
+  const [, name] =
+    /^ {2}name: '([^']+)',$/m.exec(readFileSync(join(FOLDER, id, 'migrations', file), 'utf8')) ?? [];
+  if (name === undefined) throw new Error(`${id}/migrations/${file} states no name.`);
+  return name;
 }

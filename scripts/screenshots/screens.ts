@@ -13,7 +13,6 @@ const button = (name: string | RegExp) => (page: Page) =>
     .getByRole('button', typeof name === 'string' ? { name, exact: true } : { name })
     .first()
     .click();
-const tab = (name: string) => (page: Page) => page.getByRole('tab', { name }).click();
 const text = (what: string | RegExp) => (page: Page) => page.getByText(what).first().waitFor();
 const selector = (css: string) => (page: Page) => page.locator(css).first().waitFor();
 const key = (name: string) => (page: Page) => page.keyboard.press(name);
@@ -23,25 +22,26 @@ const all =
     for (const step of steps) await step(page);
   };
 const item = (name: RegExp) => all(link(name), selector('article.item'));
-const decided = (name: RegExp) => all(button('Show decided'), item(name));
+const decided = (name: RegExp) => all(button('Decided'), item(name));
 const selectTwo = async (page: Page): Promise<void> => {
   const boxes = page.locator('.inbox-row').getByRole('checkbox');
-  await boxes.nth(0).check();
-  await boxes.nth(1).check();
+  // The first two destroy something; what is decided together does not.
+  for (const at of [3, 4]) await boxes.nth(at).check({ force: true });
 };
 
-/** Of a store that nobody used yet. */
+/** Of a store that was never used. */
 export const EMPTY: readonly Screen[] = [
   { name: 'start', path: '/' },
-  { name: 'inbox-empty', path: '/inbox', ready: text('Nothing waits for you') },
+  { name: 'inbox-empty', path: '/inbox', ready: text('No pending approvals') },
   {
     name: 'decided-empty',
     path: '/inbox',
-    ready: all(button('Show decided'), text('Nothing was decided yet')),
+    ready: all(button('Decided'), text('No decisions yet')),
   },
-  { name: 'activity-empty', path: '/activity?tool=x_post_tweet' },
-  { name: 'agents-empty', path: '/agents', ready: text('No agent has a token yet') },
-  { name: 'rules-empty', path: '/agents', ready: all(tab('Rules'), text('You have written no rule here')) },
+  { name: 'activity-first', path: '/activity', ready: selector('.call-link') },
+  { name: 'agents-empty', path: '/agents', ready: text('No agents yet') },
+  { name: 'rules-empty', path: '/policy', ready: text('No custom rules') },
+  { name: 'remembered-empty', path: '/policy/remembered', ready: text('No remembered decisions') },
   { name: 'insights-empty', path: '/insights' },
   { name: 'x-discover-empty', path: '/x' },
   { name: 'x-write-empty', path: '/x/write' },
@@ -51,13 +51,26 @@ export const EMPTY: readonly Screen[] = [
   { name: 'research-start', path: '/research' },
   { name: 'dev-empty', path: '/dev' },
   { name: 'assistant-empty', path: '/assistant' },
+  { name: 'passkeys-empty', path: '/passkeys' },
 ];
 
 const writeRule = async (page: Page): Promise<void> => {
-  await all(tab('Rules'), button('Add a rule'))(page);
-  await page.getByRole('textbox', { name: 'Name' }).fill('links-wait');
-  await page.getByRole('combobox', { name: 'Tools' }).fill('x_like_tweet, x_follow_user');
-  await text(/would have stopped/)(page);
+  await button('Add a rule')(page);
+  await page.getByRole('textbox', { name: 'Name' }).fill('posts-run');
+  await page.getByRole('combobox', { name: 'Tools' }).fill('x_post_tweet');
+  await page.getByLabel('Decision').selectOption('allow');
+  await text(/you rejected/)(page);
+};
+const wrongRule = async (page: Page): Promise<void> => {
+  await button('Add a rule')(page);
+  await page.getByRole('combobox', { name: 'Tools' }).fill('x_post_twet');
+  await text(/did you mean/)(page);
+};
+const explainCall = async (page: Page): Promise<void> => {
+  await button('Explain a call')(page);
+  await page.getByLabel('Call', { exact: true }).fill('x_post_tweet {"text": "Hello"}');
+  await button('Explain')(page);
+  await selector('.explain-rules li')(page);
 };
 
 const createAgent = async (page: Page): Promise<void> => {
@@ -69,10 +82,10 @@ const INBOX: readonly Screen[] = [
   { name: 'inbox', path: '/', ready: item(/Release 2.4/) },
   { name: 'inbox-list', path: '/', ready: selector('.inbox-row') },
   { name: 'inbox-thread', path: '/', ready: item(/Post a thread/) },
-  { name: 'inbox-diff', path: '/', ready: all(item(/Create branch/), selector('.diff-box')) },
-  { name: 'inbox-coding', path: '/', ready: all(item(/Apply "Coping"/), selector('.passage')) },
+  { name: 'inbox-diff', path: '/', ready: all(item(/Open “Round half/), selector('.diff-box')) },
+  { name: 'inbox-coding', path: '/', ready: all(item(/Apply “Coping”/), selector('.passage')) },
   { name: 'inbox-merge', path: '/', ready: item(/Merge/) },
-  { name: 'inbox-destroy', path: '/', ready: item(/Delete/) },
+  { name: 'inbox-destroy', path: '/', ready: item(/delete/) },
   { name: 'inbox-exact', path: '/', ready: all(item(/Release 2.4/), button('Show the exact arguments')) },
   { name: 'inbox-done', path: '/', ready: all(decided(/Status: all systems/), text('Undo')) },
   { name: 'inbox-rejected', path: '/', ready: all(decided(/Our competitor/), text('We do not gloat.')) },
@@ -81,29 +94,50 @@ const INBOX: readonly Screen[] = [
   { name: 'inbox-reject', path: '/', ready: all(item(/Release 2.4/), key('r'), selector('dialog')) },
   { name: 'inbox-approve-many', path: '/', ready: all(selectTwo, key('a'), selector('dialog')) },
   { name: 'inbox-reject-many', path: '/', ready: all(selectTwo, key('r'), selector('dialog')) },
-  { name: 'inbox-keys', path: '/', ready: all(button(/^Keys/), selector('dialog')) },
+  { name: 'inbox-keys', path: '/', ready: all(selector('.inbox-row'), key('?'), selector('dialog')) },
+  { name: 'inbox-filter', path: '/?toolkit=x', ready: all(button('Filter'), text('Older than 7 days')) },
+  {
+    name: 'inbox-remember',
+    path: '/',
+    ready: all(item(/Release 2.4/), key('m'), text(/would still ask|No past/)),
+  },
+  { name: 'inbox-palette', path: '/', ready: all(selector('.inbox-row'), key('Control+k'), text('Go to')) },
+  { name: 'inbox-selected', path: '/', ready: selectTwo },
 ];
 
 const GOVERNANCE: readonly Screen[] = [
   { name: 'activity', path: '/activity', ready: selector('.call-link') },
-  { name: 'activity-none', path: '/activity?agent=agent:nobody', ready: text('No call fits') },
+  { name: 'activity-none', path: '/activity?agent=agent:nobody', ready: text('No matching calls') },
   {
     name: 'activity-call',
     path: '/activity?tool=x_post_tweet',
-    ready: all(link(/x_post_tweet/), button('Verify'), text('Verified in this page')),
+    ready: all(selector('.call-link'), link(/Status: all systems/), text('Verified here')),
   },
   {
     name: 'activity-run',
     path: '/activity?tool=runs_create',
-    ready: all(link(/runs_create/), link(/^\w+-\w+-/), text('Export this run')),
+    ready: all(
+      link(/Started a run/),
+      (page) => page.getByText('Technical details').click(),
+      link(/^\w+-\w+-/),
+      text('Export this run'),
+    ),
   },
-  { name: 'agents', path: '/agents', ready: text('agent:night-shift') },
+  { name: 'agents', path: '/agents', ready: text('Last decisions') },
   { name: 'agents-create', path: '/agents', ready: createAgent },
-  { name: 'agents-revoke', path: '/agents', ready: all(button('Revoke night-shift'), selector('dialog')) },
-  { name: 'matrix', path: '/agents', ready: all(tab('What they may do'), selector('.matrix tbody tr')) },
-  { name: 'rules', path: '/agents', ready: all(tab('Rules'), text('In the configuration file')) },
-  { name: 'rule', path: '/agents', ready: writeRule },
-  { name: 'standing', path: '/agents', ready: all(tab('Mode, template'), text('Starts anew')) },
+  { name: 'agents-token', path: '/agents/night-shift', ready: text('token since') },
+  {
+    name: 'agents-revoke',
+    path: '/agents/night-shift',
+    ready: all(button('Revoke night-shift'), selector('dialog')),
+  },
+  { name: 'matrix', path: '/policy/permissions', ready: selector('.matrix tbody tr') },
+  { name: 'rules', path: '/policy', ready: text('How calls are decided') },
+  { name: 'rule', path: '/policy', ready: writeRule },
+  { name: 'rule-wrong', path: '/policy', ready: wrongRule },
+  { name: 'explain', path: '/policy', ready: explainCall },
+  { name: 'remembered', path: '/policy/remembered', ready: selector('.remembered') },
+  { name: 'settings', path: '/policy/settings', ready: text('Resets') },
 ];
 
 const ROOMS: readonly Screen[] = [
@@ -122,7 +156,7 @@ const ROOMS: readonly Screen[] = [
   {
     name: 'research-duplicates',
     path: '/research/codes',
-    ready: all(button('Look for duplicates'), text(/% alike$|No two codes/)),
+    ready: all(button('Find duplicates'), text(/% alike$|No codes are that similar/)),
   },
   { name: 'research-numbers', path: '/research/numbers', ready: selector('table') },
   { name: 'research-history', path: '/research/history', ready: text('Undo') },
@@ -139,26 +173,26 @@ const ROOMS: readonly Screen[] = [
 export const FULL: readonly Screen[] = [...INBOX, ...GOVERNANCE, ...ROOMS];
 
 const pointed = async (page: Page): Promise<void> => {
-  await text('live')(page);
+  await page.locator('.live-on').first().waitFor({ state: 'attached' });
   await page.request.post(new URL('/tools/navigate_to_segment', page.url()).href, {
     data: { arguments: { source_id: 1, start_pos: 54, end_pos: 91 } },
   });
-  await text('An agent points at a passage')(page);
+  await text('An agent is pointing to a passage')(page);
 };
 
-/** Only this page is told so: the other pictures are taken of a server that runs. */
+/** Only this page shows it: the other pictures are taken of a server that runs. */
 const paused = async (page: Page): Promise<void> => {
-  await page.route('**/api/session', async (route) => {
+  await page.route('**/api/s/*/session', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), paused: true } });
   });
   await page.reload();
-  await text('Every change is refused')(page);
+  await text('New changes are refused')(page);
 };
 
 /** Of the same store with a change cut off half-way. */
 export const UNSETTLED: readonly Screen[] = [
-  { name: 'inbox-unsettled', path: '/', ready: text('Did this happen?') },
+  { name: 'inbox-unsettled', path: '/', ready: text('Outcome unknown') },
   { name: 'pointed', path: '/activity', ready: pointed },
   { name: 'paused', path: '/agents', ready: paused },
 ];

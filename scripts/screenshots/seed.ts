@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import type { BrowserContext } from 'playwright-core';
-import { git, writeFiles } from '../../test/support/dev.ts';
+import { git, writeFiles } from '../../src/toolkits/dev/test/support/dev.ts';
+import { figurePast } from '../../test/web/pages-past.ts';
 import type { WebServer } from '../../test/web/support.ts';
 
 const MONEY = 'export function round(value: number): number {\n  return Math.round(value);\n}\n';
@@ -67,12 +67,28 @@ export function makeFolder(): Folder {
 type Args = Record<string, unknown>;
 type Reply = Record<string, Record<string, unknown> | undefined>;
 
+type Answer = Promise<{ json(): Promise<unknown> }>;
+
+/** A signed-in person's requests; a browser context has them. */
+interface SignedInRequests {
+  /** Where their session reaches the API. */
+  readonly base: string;
+  readonly request: {
+    get(url: string): Answer;
+    post(url: string, options: { headers: Record<string, string>; data: object }): Answer;
+  };
+}
+
 /** Work as agents and their person do it, so that every screen has something to show. */
-export async function fill(server: WebServer, context: BrowserContext, folder: string): Promise<void> {
-  const session = (await (await context.request.get(`${server.url}/api/session`)).json()) as { csrf: string };
+export async function fill(
+  server: WebServer,
+  { base, request }: SignedInRequests,
+  folder: string,
+): Promise<void> {
+  const session = (await (await request.get(`${base}/session`)).json()) as { csrf: string };
   const post = async (path: string, data: object): Promise<Reply> => {
     const headers = { 'x-csrf-token': session.csrf };
-    const response = await context.request.post(`${server.url}/api${path}`, { headers, data });
+    const response = await request.post(`${base}${path}`, { headers, data });
     return (await response.json()) as Reply;
   };
   const person = async (tool: string, args: Args): Promise<Record<string, unknown>> => {
@@ -88,13 +104,14 @@ export async function fill(server: WebServer, context: BrowserContext, folder: s
   await fillX(person, agent);
   await fillDev(person, agent, post);
   await agent('order_clawdbot', { message: 'Which of our open questions were answered since Monday?' });
-  await fillInbox(agent, post);
+  await fillInbox(agent, post, async (path) => (await (await request.get(`${base}${path}`)).json()) as Reply);
   await post('/agents', { name: 'night-shift' });
 }
 
 type Person = (tool: string, args: Args) => Promise<Record<string, unknown>>;
 type Agent = (tool: string, args: Args) => Promise<Reply>;
 type Post = (path: string, data: object) => Promise<Reply>;
+type Get = (path: string) => Promise<Reply>;
 
 async function fillResearch(person: Person, agent: Agent, folder: string): Promise<void> {
   await person('create_project', { path: join(folder, 'moving-house.qda') });
@@ -206,12 +223,13 @@ const startRun = async (agent: Agent): Promise<string> => {
   return String(started.result?.run_id);
 };
 
-async function fillInbox(agent: Agent, post: Post): Promise<void> {
-  const decided = async (verdict: 'approve' | 'reject', text: string, body: object): Promise<void> => {
+async function fillInbox(agent: Agent, post: Post, get: Get): Promise<void> {
+  const decided = async (verdict: 'approve' | 'reject', text: string, body: object): Promise<Reply> => {
     const { data } = await agent('x_post_tweet', { text });
-    await post(`/inbox/${data?.approval_queue_id}/${verdict}`, body);
+    return post(`/inbox/${data?.approval_queue_id}/${verdict}`, body);
   };
-  await decided('approve', 'Status: all systems up, for the ninetieth day in a row.', {});
+  const status = await decided('approve', 'Status: all systems up, for the ninetieth day in a row.', {});
+  const { id: tweet_id } = (status.result?.data ?? {}) as { id?: string };
   await decided('reject', 'Our competitor is down again, come to us!', { reason: 'We do not gloat.' });
   await agent('x_post_thread', {
     tweets: [
@@ -222,7 +240,7 @@ async function fillInbox(agent: Agent, post: Post): Promise<void> {
   });
   await agent('x_like_tweet', { tweet_id: '1234567890' });
   await agent('x_follow_user', { target_user_id: '2001000012' });
-  await agent('x_delete_tweet', { tweet_id: '1234567890' });
+  await agent('x_delete_tweet', { tweet_id });
   await agent('x_v2_lists_create', { name: 'People who answer', private: true });
   await agent('approval_request', {
     tool: 'code_branch_pr_create',
@@ -236,6 +254,10 @@ async function fillInbox(agent: Agent, post: Post): Promise<void> {
       files: [{ path: 'src/money.ts', original_content: MONEY, modified_content: EVEN }],
     },
   });
+  const follow = await agent('x_post_tweet', { text: 'Office hours are open: ask us anything until five.' });
+  const id = Number(follow.data?.approval_queue_id);
+  const { draft } = await get(`/standing/draft/${id}`);
+  await post('/standing', { draft, approve: { id, version: 1 } });
   await agent('x_post_tweet', {
     text: 'Release 2.4 is out: faster cold starts, a calmer inbox and signed evidence for every call. Notes: https://example.com/notes',
   });
@@ -265,13 +287,18 @@ export function writePast(home: string): void {
     insert into calls (${names.join(', ')})
     select ${names.map((name) => given[name] ?? name).join(', ')} from calls, days
     where status in ('ok', 'refused', 'failed') and abs(random()) % 8 < 2 + day % 5`);
+  figurePast(db);
+  // Calls are listed by their IDs, which begin with their time.
+  db.exec(`update calls set call_id = lower(substr(printf('%012x', cast(unixepoch(started_at, 'subsec') * 1000 as integer)), 1, 8)
+      || '-' || substr(printf('%012x', cast(unixepoch(started_at, 'subsec') * 1000 as integer)), 9))
+      || substr(call_id, -23) where call_id like 'past-%'`);
   db.close();
 }
 
 /** One change that was interrupted. With its arguments erased nothing but a person can settle it. */
 export function cutOff(home: string): void {
   const db = openStore(home);
-  db.exec(`update calls set status = 'indeterminate' where tool = 'x_follow_user' and call_id not like 'past-%';
+  db.exec(`update calls set status = 'indeterminate' where call_id = (select max(call_id) from calls where tool = 'x_follow_user');
     update audit_payloads set body = null where call_id in
       (select call_id from calls where status = 'indeterminate')`);
   db.close();

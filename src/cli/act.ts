@@ -1,24 +1,27 @@
-import type { App } from '../app.ts';
-import type { JsonObject, JsonValue } from '../contract/json.ts';
-import type { Outcome } from '../contract/outcome.ts';
-import { outcomeData } from '../kernel/evidence.ts';
-import type { GlobalOptions } from './context.ts';
-import { hintOf } from './hint.ts';
-import { complain, print, printJson } from './output.ts';
-import { plainText } from './plain-text.ts';
-import { startProgress } from './progress.ts';
+import type { App } from '../app/app.ts';
+import type { Acted, ActOptions, GlobalOptions } from '../contract/command.ts';
+import type { ToolError } from '../contract/errors.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { outcomeData } from '../contract/outcome.ts';
+import { readShown, type TypedParams, type ViewData, type ViewSpecs } from '../contract/view.ts';
+import { print, printJson, printStderr, startProgress } from '../terminal/output.ts';
+import { plainText } from '../terminal/text.ts';
 
-export interface ActOptions {
-  /** The person at the terminal has decided: what policy routes to the inbox is approved at once, in their name. */
-  readonly approve?: boolean;
-}
+/** Codes with so many causes that the catalogue's one hint often speaks of another; their messages say what to do. */
+const CODES_WITHOUT_HINT = new Set([
+  'conflict',
+  'approval_state',
+  'not_allowed',
+  'invalid_input',
+  'validation_error',
+]);
 
-interface Acted {
-  readonly callId: string;
-  readonly outcome: Outcome;
-  /** What was approved and could not run waits again under this number. */
-  readonly waits?: number;
-  readonly paused?: boolean;
+/** The hint as a line to print, if it surely fits: what was not found was sought by an id, or none is given. */
+export function hintOf({ code, detail, hint }: ToolError): string[] {
+  // A hint that names a command was written for this very error.
+  if (CODES_WITHOUT_HINT.has(code)) return hint.includes('`countersign ') ? [hint] : [];
+  if (code === 'not_found' && (detail?.id === undefined || detail.tool !== undefined)) return [];
+  return [hint];
 }
 
 /** One tool call as the person at the terminal, through the pipeline like any other. */
@@ -29,9 +32,9 @@ export async function act(
   { approve }: ActOptions = {},
 ): Promise<Acted> {
   const bound = await app.inventory.resolve(tool);
-  if (!bound) throw new Error(`There is no tool ${tool}.`);
+  if (!bound) throw new Error(`Unknown tool: ${tool}.`);
   const cancel = new AbortController();
-  const stop = (): void => cancel.abort();
+  const stop = (): void => cancel.abort(new Error('Cancelled at the terminal.'));
   process.once('SIGINT', stop);
   const progress = startProgress();
   try {
@@ -64,11 +67,11 @@ export async function ask<T>(app: App, tool: string, args: JsonObject): Promise<
   // The tool's own output schema was enforced by the pipeline; T names it.
   if (outcome.status === 'ok') return outcome.data as T;
   if ('fault' in outcome) throw outcome.fault;
-  throw new Error(`${tool} gave no answer (${outcome.status}).`);
+  throw new Error(`${tool} returned no result (status: ${outcome.status}).`);
 }
 
 /** Says what became of a change: `done` words the success, everything else is worded here. */
-export function tellAct<T>(
+export function printOutcome<T>(
   global: GlobalOptions,
   { callId, outcome, waits, paused }: Acted,
   done: (data: T, notes: JsonObject) => string,
@@ -84,47 +87,51 @@ export function tellAct<T>(
     });
     return;
   }
-  const still = waits === undefined ? '' : `\nIt still waits in the inbox as ${waits}.`;
+  const still = waits === undefined ? '' : `\nApproval ${waits} is still pending.`;
   switch (outcome.status) {
     case 'ok':
       print(plainText(done(outcome.data as T, outcome.notes)));
       return;
     case 'routed':
       print(
-        `Nothing was done yet: ${outcome.reason}. It waits in the inbox as ${outcome.approvalId}.${paused ? ' Changes are paused; it can run after `countersign resume`.' : ''}\nApprove it: countersign approvals approve ${outcome.approvalId}   (with --approve a command decides at once)`,
+        `Not run: ${outcome.reason}. Pending as approval ${outcome.approvalId}.${paused ? ' Changes are paused; it can run after `countersign resume`.' : ''}\nTo approve it: countersign approvals approve ${outcome.approvalId}   (--approve on a command approves it immediately)`,
       );
       return;
     case 'dry_run':
-      print(`Dry run (policy): nothing was changed.${still}`);
+      print(`Dry run (required by policy): nothing was changed.${still}`);
       if (outcome.data !== undefined) print(plainText(JSON.stringify(outcome.data, null, 2)));
       return;
     case 'needs_person':
       print(plainText(outcome.question));
       return;
     case 'indeterminate':
-      complain(
-        `Error: ${plainText(outcome.fault.message)}\nIt is not known whether it happened. Do not repeat it: look, then run \`countersign approvals settle ${callId} --happened\` or \`--not-happened\`.`,
+      printStderr(
+        `Error: ${plainText(outcome.fault.message)}\nOutcome unknown: do not retry. Check the target, then run \`countersign approvals settle ${callId} --happened\` or \`--not-happened\`.`,
       );
       return;
     case 'refused':
     case 'failed':
-      complain(`Error: ${[plainText(outcome.fault.message), ...hintOf(outcome.fault)].join('\n')}${still}`);
+      printStderr(
+        `Error: ${[plainText(outcome.fault.message), ...hintOf(outcome.fault)].join('\n')}${still}`,
+      );
       return;
     default:
       outcome satisfies never;
   }
 }
 
-/** What a toolkit shows to people; the caller names the shape its view gives. */
-export async function look<T>(
+/** What a toolkit shows to people, checked against the view's spec. */
+export async function readView<V extends ViewSpecs, K extends keyof V & string>(
   app: App,
   toolkitId: string,
-  name: string,
-  params: Readonly<Record<string, JsonValue | undefined>> = {},
-): Promise<T> {
+  { specs, name, params }: { specs: V; name: K; params: TypedParams<V[K]> | undefined },
+): Promise<ViewData<V[K]>> {
   const { toolkit, services } = await app.inventory.load(toolkitId);
   const view = toolkit.views?.[name];
-  if (!view) throw new Error(`The toolkit ${toolkitId} has no view ${name}.`);
-  const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
-  return (await view(given as JsonObject, { services: await services(), person: app.person })) as T;
+  const spec = specs[name];
+  if (!view || !spec) throw new Error(`Toolkit ${toolkitId} has no view named ${name}.`);
+  // One pass through JSON drops what is undefined.
+  const given: JsonObject = JSON.parse(JSON.stringify(params ?? {}));
+  const shown = await view(given, { services: await services(), person: app.person });
+  return readShown(spec, shown);
 }

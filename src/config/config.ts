@@ -1,16 +1,13 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import type { z } from 'zod';
 import type { ConfigSection } from '../contract/config.ts';
 import type { JsonObject } from '../contract/json.ts';
 import { type McpPolicyConfig, mcpPolicy } from '../contract/policy.ts';
-import type { Problem } from './attribute.ts';
-import { ConfigError, type ConfigProblem } from './error.ts';
-import { approvals, audit, calls, log, server, storage, topLevel } from './fields.ts';
-import { maskSecrets } from './mask.ts';
-import { setAt, valueAt } from './path.ts';
-import { shapeAt, shapeOf } from './shape.ts';
-import { isTighter } from './tighten.ts';
+import { servers } from '../contract/servers.ts';
+import type { Problem } from './explain.ts';
+import { approvals, audit, calls, log, server, storage, telemetry, topLevel } from './fields.ts';
+import { ConfigError, type ConfigProblem, setAt, valueAt } from './path.ts';
+import { isTighter, maskSecrets, shapeAt, shapeOf } from './shape.ts';
+import { storageUrlOf } from './store-place.ts';
 
 type Values<S extends ConfigSection> = Readonly<z.output<S['schema']>>;
 
@@ -19,15 +16,18 @@ export interface Config {
   readonly mode: Values<typeof topLevel>['mode'];
   /** In force: Composer mode forces it on. */
   readonly approvalMode: boolean;
+  /** Those configured and every enabled server, or what a flag names. */
   readonly toolkits: readonly string[];
+  readonly servers: Values<typeof servers>;
   readonly profile: Values<typeof topLevel>['profile'];
-  /** Names of the tools that some section takes away. */
+  /** Names of the tools that some section disables. */
   readonly withheld: ReadonlySet<string>;
   readonly policy: Readonly<McpPolicyConfig>;
   readonly approvals: Values<typeof approvals>;
   readonly server: Values<typeof server>;
   readonly calls: Values<typeof calls>;
   readonly audit: Values<typeof audit>;
+  readonly telemetry: Values<typeof telemetry>;
   readonly log: Values<typeof log>;
   /** A file path or a postgres:// address. */
   readonly storageUrl: string;
@@ -50,6 +50,8 @@ export interface ConfigParts {
   readonly path: string;
   readonly dataDir: string;
   readonly attribute: (problems: readonly Problem[]) => ConfigProblem[];
+  /** A flag names the toolkits: no server is offered beyond them. */
+  readonly onlyToolkits?: boolean;
 }
 
 export function createConfig(parts: ConfigParts): Config {
@@ -69,10 +71,13 @@ export function createConfig(parts: ConfigParts): Config {
   };
   const { mode, approval_mode, toolkits, profile } = section(topLevel);
   const { url } = section(storage);
+  const configured = values.has(servers.key) ? section(servers) : {};
+  const enabled = Object.keys(configured).filter((name) => configured[name]?.enabled);
   return Object.freeze({
     mode,
     approvalMode: approval_mode || mode === 'composer',
-    toolkits,
+    toolkits: [...new Set([...(toolkits ?? []), ...(parts.onlyToolkits ? [] : enabled)])],
+    servers: configured,
     profile,
     withheld: new Set(sections.flatMap((each) => each.withholds?.(section(each)) ?? [])),
     policy: section(mcpPolicy),
@@ -80,8 +85,9 @@ export function createConfig(parts: ConfigParts): Config {
     server: section(server),
     calls: section(calls),
     audit: section(audit),
+    telemetry: section(telemetry),
     log: section(log),
-    storageUrl: url === undefined ? join(dataDir, 'countersign.db') : url.replace(/^~(?=[/\\])/, homedir()),
+    storageUrl: storageUrlOf(url, dataDir),
     dataDir,
     path,
     section,

@@ -9,14 +9,14 @@ const fields = describeConfig([
   ),
 ]).flatMap((section) => section.fields);
 
-it('tells path, type, default, variable and wording of a field', () => {
+it('describes path, type, default, variable and wording of a field', () => {
   expect(fields.find(({ path }) => path === 'server.port')).toEqual({
     path: 'server.port',
-    type: 'whole number',
+    type: 'integer',
     default: 8765,
     required: false,
     env: 'COUNTERSIGN_SERVER__PORT',
-    doc: 'HTTP port; 0 takes a free one.',
+    doc: 'HTTP port; 0 selects a free one.',
     secret: false,
   });
 });

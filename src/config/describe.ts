@@ -30,8 +30,12 @@ export function describeConfig(sections: readonly ConfigSection[]): readonly Sec
   }));
 }
 
-export const describeSection = (section: ConfigSection): readonly FieldDescription[] =>
-  describeFields(shapeOf(section), section.key);
+export function describeSection(section: ConfigSection): readonly FieldDescription[] {
+  const shape = shapeOf(section);
+  const { additionalProperties: entry } = shape;
+  const named = typeof entry === 'object' ? describeFields(entry, `${section.key}.NAME`) : [];
+  return [...describeFields(shape, section.key), ...named];
+}
 
 export const envName = (path: readonly string[]): string =>
   `COUNTERSIGN_${path.map((part) => part.toUpperCase()).join('__')}`;
@@ -71,7 +75,7 @@ function typeName(shape: Shape): string {
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
-  integer: 'whole number',
+  integer: 'integer',
   number: 'number',
   boolean: 'true or false',
   object: 'table',

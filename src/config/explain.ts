@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import { closest } from '../lib/closest.ts';
-import type { KeyPath } from './path.ts';
+import { closest } from '../lib/text.ts';
+import type { Assignment, ConfigFile } from './layers.ts';
+import { type ConfigProblem, formatPath, isTable, type KeyPath, locate } from './path.ts';
 
 /** Stands for the value of a secret, so that no message can quote it. */
 export const HIDDEN = Symbol('hidden');
@@ -45,9 +46,9 @@ export function explainUnknown(path: KeyPath, known: readonly string[]): string 
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  string: 'text in quotes',
+  string: 'a string in quotes',
   number: 'a number',
-  int: 'a whole number',
+  int: 'an integer',
   boolean: 'true or false',
   array: 'a list',
   object: 'a table',
@@ -55,7 +56,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
-  url: 'a full address like https://example.org',
+  url: 'a full URL such as https://example.org',
   email: 'an e-mail address',
   regex: 'of another form',
 };
@@ -88,7 +89,7 @@ function explainBound(
 
 function explainUnion(branches: readonly z.core.$ZodIssue[][], value: unknown): string {
   const texts = branches.flatMap((issues) => issues.slice(0, 1).map((issue) => explainBranch(issue, value)));
-  return texts.length === 0 ? `has a value that does not fit: ${show(value)}` : texts.join(', or ');
+  return texts.length === 0 ? `has an invalid value: ${show(value)}` : texts.join(', or ');
 }
 
 function explainBranch(issue: z.core.$ZodIssue, value: unknown): string {
@@ -109,3 +110,78 @@ function show(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 57)}..."` : text;
 }
+
+export interface UnknownKey {
+  readonly path: KeyPath;
+  readonly known: readonly string[];
+}
+
+/**
+ * Every key the schema has no word for, at any depth. Zod drops unknown keys of an inner table that its author forgot
+ * to make strict; in a configuration a dropped key is a setting that silently does nothing.
+ */
+export function unknownKeys(type: z.core.$ZodType, value: unknown, path: KeyPath = []): UnknownKey[] {
+  const def = type._zod.def as z.core.$ZodTypes['_zod']['def'];
+  switch (def.type) {
+    case 'object':
+      return isTable(value) ? inObject(def, value, path) : [];
+    case 'array':
+      return Array.isArray(value)
+        ? value.flatMap((item, index) => unknownKeys(def.element, item, [...path, index]))
+        : [];
+    case 'record':
+      return isTable(value)
+        ? Object.entries(value).flatMap(([key, item]) => unknownKeys(def.valueType, item, [...path, key]))
+        : [];
+    case 'optional':
+    case 'default':
+    case 'prefault':
+    case 'nullable':
+    case 'readonly':
+      return unknownKeys(def.innerType, value, path);
+    case 'pipe':
+      return unknownKeys(def.in, value, path);
+    default:
+      return [];
+  }
+}
+
+function inObject(def: z.core.$ZodObjectDef, value: Record<string, unknown>, path: KeyPath): UnknownKey[] {
+  const known = Object.keys(def.shape);
+  const open =
+    def.catchall !== undefined && def.catchall._zod.def.type !== 'never' ? def.catchall : undefined;
+  return Object.entries(value).flatMap(([key, item]) => {
+    const inner = Object.hasOwn(def.shape, key) ? def.shape[key] : open;
+    return inner ? unknownKeys(inner, item, [...path, key]) : [{ path: [...path, key], known }];
+  });
+}
+
+/** Something wrong with the value at a path, before it is known where that value was written. */
+export interface Problem {
+  readonly path: KeyPath;
+  readonly message: string;
+}
+
+/** Says for each problem which file and line, variable or flag it came from; file problems in the order of lines. */
+export const attributor =
+  (file: ConfigFile, assignments: readonly Assignment[]) =>
+  (problems: readonly Problem[]): ConfigProblem[] => {
+    const parents = problems.flatMap(({ path }) => path.map((_, index) => path.slice(0, index + 1)));
+    const lines = locate(file.text, parents);
+    const lineOf = (path: KeyPath): number => {
+      for (let length = path.length; length > 0; length--) {
+        const line = lines.get(formatPath(path.slice(0, length)));
+        if (line !== undefined) return line;
+      }
+      return 0;
+    };
+    return problems
+      .map(({ path, message }) => {
+        const given = assignments.find((one) => one.path.every((part, index) => part === path[index]));
+        const line = given ? Number.POSITIVE_INFINITY : lineOf(path);
+        const source = given?.source ?? (line > 0 ? `${file.path}:${line}` : file.path);
+        return { line, problem: { source, path: formatPath(path), message } };
+      })
+      .sort((a, b) => (a.line === b.line ? 0 : a.line - b.line))
+      .map(({ problem }) => problem);
+  };

@@ -1,13 +1,75 @@
 import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import type { ConfigSection } from '../contract/config.ts';
-import { closest } from '../lib/closest.ts';
-import { fileReason } from '../lib/file-problem.ts';
-import { coerce } from './coerce.ts';
+import { fileReason } from '../lib/file-error.ts';
+import { closest } from '../lib/text.ts';
 import { describeSection, envName } from './describe.ts';
-import { ConfigError, type ConfigProblem } from './error.ts';
 import { topLevel } from './fields.ts';
-import { shapeAt, shapeOf } from './shape.ts';
+import { ConfigError, type ConfigProblem, isTable } from './path.ts';
+import { type Shape, shapeAt, shapeOf, variantsOf } from './shape.ts';
+
+/**
+ * Turns the text of an environment variable or a flag into the kind of value the field wants. What is invalid stays
+ * text, so the schema refuses it with its own words.
+ */
+function coerce(text: string, shape: Shape | undefined): unknown {
+  if (!shape) return text;
+  const variants = variantsOf(shape);
+  if (variants.length > 0) {
+    const values = variants.map((variant) => ({ variant, value: coerce(text, variant) }));
+    return values.find(({ variant, value }) => fits(value, variant))?.value ?? text;
+  }
+  switch (shape.type) {
+    case 'boolean':
+      return BOOLEANS.get(text.trim().toLowerCase()) ?? text;
+    case 'integer':
+    case 'number':
+      return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+    case 'array':
+      return coerceList(text, shape.items);
+    case 'object':
+      return fromJson(text) ?? text;
+    default:
+      return text;
+  }
+}
+
+const BOOLEANS = new Map([
+  ['true', true],
+  ['1', true],
+  ['yes', true],
+  ['on', true],
+  ['false', false],
+  ['0', false],
+  ['no', false],
+  ['off', false],
+]);
+
+function coerceList(text: string, items: Shape | undefined): unknown {
+  if (text.trimStart().startsWith('[')) return fromJson(text) ?? text;
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+    .map((part) => coerce(part, items));
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function fits(value: unknown, { type, const: only, enum: options }: Shape): boolean {
+  if (only !== undefined) return value === only;
+  if (options) return options.includes(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return isTable(value);
+  if (type === 'integer') return Number.isInteger(value);
+  return type === undefined || typeof value === type;
+}
 
 /** One value given outside the file. */
 export interface Assignment {
@@ -31,11 +93,11 @@ export function readConfigFile(path: string, mustExist: boolean): ConfigFile {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && !mustExist) return { path, text: '', values: {} };
     const why = (error instanceof Error && fileReason(error, path)) || String(error);
-    const mend = mustExist ? 'name another with -c' : 'set COUNTERSIGN_HOME to a folder you own';
+    const remedy = mustExist ? 'name another with -c' : 'set COUNTERSIGN_HOME to a directory you own';
     const message =
       code === 'ENOENT'
-        ? 'the configuration file does not exist; `countersign init` makes one'
-        : `the configuration file cannot be read: ${why}; ${mend}`;
+        ? 'configuration file not found; run `countersign init` to create one'
+        : `the configuration file cannot be read: ${why}; ${remedy}`;
     throw new ConfigError([{ source: path, path: '', message }]);
   }
   try {
@@ -43,8 +105,8 @@ export function readConfigFile(path: string, mustExist: boolean): ConfigFile {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const what = (error.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
-    const hint = what === 'invalid value' ? ' (text stands in quotes: key = "value")' : '';
-    const message = `this is not TOML: ${what}${hint}`;
+    const hint = what === 'invalid value' ? ' (strings need quotes: key = "value")' : '';
+    const message = `invalid TOML: ${what}${hint}`;
     throw new ConfigError([{ source: `${path}:${error.line}`, path: '', message }]);
   }
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { configSection } from '../contract/config.ts';
-import { ConfigError } from './error.ts';
 import { type LoadOptions, loadConfig } from './load.ts';
+import { ConfigError } from './path.ts';
 
 const forge = configSection('forge', 'A section a toolkit adds.', () =>
   z.object({
@@ -74,10 +74,22 @@ describe('layers', () => {
       expiry_hours: 24,
       agents_may_approve: false,
       dialogs: true,
-      notify: { desktop: true },
+      passkey: 'off',
+      max_pending_per_agent: 10_000,
+      notify: { desktop: true, webhook_kind: 'json' },
     });
-    expect(config.server).toEqual({ host: '127.0.0.1', port: 8765, allowed_hosts: [] });
+    expect(config.server).toMatchObject({ host: '127.0.0.1', port: 8765, allowed_hosts: [] });
     expect(config.storageUrl).toBe(join(home, 'countersign.db'));
+  });
+
+  it('requires the domain of passkeys to be that of the public address, or a parent of it', () => {
+    const toml = (domain: string, url = 'https://sign.example.org') =>
+      `[server]\n${url && `public_url = "${url}"\n`}[approvals]\nrp_id = "${domain}"`;
+    for (const domain of ['sign.example.org', 'example.org'])
+      expect(load(toml(domain)).approvals.rp_id).toBe(domain);
+    for (const domain of ['other.org', 'gn.example.org', 'a.sign.example.org'])
+      expect(() => load(toml(domain))).toThrow('is not sign.example.org or a parent domain of it');
+    expect(() => load(toml('example.org', ''))).toThrow('needs server.public_url');
   });
 
   it('lets the environment win over the file and a flag over both', () => {
@@ -136,7 +148,7 @@ describe('mistakes in the file', () => {
     ],
     ['[log]\nzebra = 1', 'config.toml:2: log.zebra: is not a known key; known here: level'],
     ['[server]\nport = "8765"', 'config.toml:2: server.port: must be a number, not "8765"'],
-    ['[server]\nport = 1.5', 'config.toml:2: server.port: must be a whole number, not 1.5'],
+    ['[server]\nport = 1.5', 'config.toml:2: server.port: must be an integer, not 1.5'],
     ['[server]\nport = 70000', 'config.toml:2: server.port: must be at most 65535, not 70000'],
     ['[approvals]\nexpiry_hours = 0', 'config.toml:2: approvals.expiry_hours: must be more than 0, not 0'],
     [
@@ -152,13 +164,13 @@ describe('mistakes in the file', () => {
     ['server = 3', 'config.toml:1: server: must be a table, not 3'],
     [
       '[forge]\nbase = "example"',
-      'config.toml:2: forge.base: must be a full address like https://example.org, not "example"',
+      'config.toml:2: forge.base: must be a full URL such as https://example.org, not "example"',
     ],
     ['[forge]\nzone = "Mars"', 'config.toml:2: forge.zone: must be a zone on Earth, not "Mars"'],
     ['[forge]\nslots = 3', 'config.toml:2: forge.slots: must be "auto", not 3, or must be a list, not 3'],
     [
       '[server]\ntcp = "nowhere"',
-      'config.toml:2: server.tcp: must be an address like 127.0.0.1:8090, not "nowhere"',
+      'config.toml:2: server.tcp: must be an address such as 127.0.0.1:8090, not "nowhere"',
     ],
     [
       '[forge.repos.main]\npath = "/"\npth = 1',
@@ -187,11 +199,11 @@ describe('mistakes in the file', () => {
 
   it('finds the first line of a value that spans several', () => {
     expect(messageOf('[mcp_policy]\nblocked_tools = [\n  "a",\n  3,\n]')).toBe(
-      'config.toml:2: mcp_policy.blocked_tools[1]: must be text in quotes, not 3',
+      'config.toml:2: mcp_policy.blocked_tools[1]: must be a string in quotes, not 3',
     );
   });
 
-  it('lists every mistake at once in the order of the file', () => {
+  it('lists all mistakes together in the order of the file', () => {
     const message = messageOf('mode = "x"\n[log]\nlevel = 3\n[server]\nprt = 1');
     expect(message.split('\n').map((line) => line.split(': ')[0])).toEqual([
       'config.toml:1',
@@ -201,11 +213,11 @@ describe('mistakes in the file', () => {
   });
 
   it('names the line where the file stops being TOML', () => {
-    expect(messageOf('mode = "composer"\n[server\nport = 1')).toMatch(/^config\.toml:2: this is not TOML: /);
+    expect(messageOf('mode = "composer"\n[server\nport = 1')).toMatch(/^config\.toml:2: invalid TOML: /);
   });
 
   it('refuses keys that could reach into object prototypes', () => {
-    expect(messageOf('[forge.repos]\n__proto__ = 1')).toMatch(/^config\.toml:2: this is not TOML: /);
+    expect(messageOf('[forge.repos]\n__proto__ = 1')).toMatch(/^config\.toml:2: invalid TOML: /);
   });
 
   it('never quotes a secret', () => {
@@ -213,11 +225,11 @@ describe('mistakes in the file', () => {
       'config.toml:2: forge.token: must have at least 8 characters',
     );
     expect(messageOf('[forge]\ntoken = 12345')).toBe(
-      'config.toml:2: forge.token: must be text in quotes, not what is written',
+      'config.toml:2: forge.token: must be a string in quotes, not what is written',
     );
   });
 
-  it('refuses a toolkit nobody knows', () => {
+  it('refuses an unknown toolkit', () => {
     expect(messageOf('toolkits = ["x", "reserch"]', { toolkits: ['x', 'research'] })).toBe(
       'config.toml:1: toolkits[1]: "reserch" is not a known toolkit; did you mean "research"?',
     );
@@ -228,13 +240,13 @@ describe('mistakes elsewhere', () => {
   it('refuses a missing file that was asked for by name', () => {
     const missing = join(home, 'other.toml');
     expect(() => load(undefined, { path: missing })).toThrow(
-      `${missing}: the configuration file does not exist; \`countersign init\` makes one`,
+      `${missing}: configuration file not found; run \`countersign init\` to create one`,
     );
   });
 
   it('says so when the file cannot be read', () => {
     expect(() => load(undefined, { path: home })).toThrow(
-      `${home}: the configuration file cannot be read: this is a folder, not a file; name another with -c`,
+      `${home}: the configuration file cannot be read: this is a directory, not a file; name another with -c`,
     );
   });
 
@@ -276,7 +288,7 @@ describe('mistakes elsewhere', () => {
 });
 
 describe('problems found after loading', () => {
-  it('are told with the line, variable or flag that gave the value', () => {
+  it('are reported with the line, variable or flag that gave the value', () => {
     const config = load(
       '[mcp_policy]\nblocked_tools = ["a"]\n\n[[mcp_policy.rules]]\nid = "r"\naction = "deny"',
       {
@@ -336,7 +348,7 @@ describe('the address of the store', () => {
     'is refused as %s, without quoting it',
     (url) => {
       const attempt = () => load(`[storage]\nurl = "${url}"`);
-      expect(attempt).toThrow('storage.url: must be the path of a SQLite file or a postgres:// address');
+      expect(attempt).toThrow('storage.url: must be the path of a SQLite file or a postgres:// URL');
       expect(attempt).not.toThrow('secret');
     },
   );

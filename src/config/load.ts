@@ -1,18 +1,14 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { ConfigSection } from '../contract/config.ts';
-import { closest } from '../lib/closest.ts';
-import { attributor, type Problem } from './attribute.ts';
+import { closest } from '../lib/text.ts';
 import { type Config, createConfig } from './config.ts';
-import { ConfigError, type ConfigProblem } from './error.ts';
-import { explainIssue, explainUnknown, HIDDEN } from './explain.ts';
+import { attributor, explainIssue, explainUnknown, HIDDEN, type Problem, unknownKeys } from './explain.ts';
 import { coreSections, topLevel } from './fields.ts';
 import { type Assignment, readConfigFile, readEnvironment, readFlags } from './layers.ts';
-import { formatPath, type KeyPath, setAt, valueAt } from './path.ts';
-import { shapeAt, shapeOf } from './shape.ts';
-import { isTighter } from './tighten.ts';
-import { unknownKeys } from './unknown-keys.ts';
+import { ConfigError, type ConfigProblem, formatPath, type KeyPath, setAt, valueAt } from './path.ts';
+import { isTighter, shapeAt, shapeOf } from './shape.ts';
+import { dataDirOf } from './store-place.ts';
 
 export interface LoadOptions {
   /** `-c FILE`; it must exist. Without it the default file is read if there is one. */
@@ -24,13 +20,15 @@ export interface LoadOptions {
   readonly sections?: readonly ConfigSection[];
   /** Known toolkits, to catch a mistyped one. */
   readonly toolkits?: readonly string[];
+  /** Those that are enabled where nothing is configured. */
+  readonly defaultToolkits?: readonly string[];
 }
 
 /** Defaults, then the file, then the environment, then flags. Throws one `ConfigError` that lists every mistake. */
 export function loadConfig(options: LoadOptions): Config {
   const sections = [...coreSections, ...(options.sections ?? [])];
   refuseTwins(sections);
-  const dataDir = resolve(options.env.COUNTERSIGN_HOME || join(homedir(), '.countersign'));
+  const dataDir = dataDirOf(options.env);
   const path = options.path === undefined ? join(dataDir, 'config.toml') : resolve(options.path);
   const file = readConfigFile(path, options.path !== undefined);
 
@@ -48,12 +46,16 @@ export function loadConfig(options: LoadOptions): Config {
     setAt(raw, flag.path, flag.value);
   }
 
+  raw.toolkits ??= options.defaultToolkits;
   const values = parseSections(raw, sections, problems);
-  checkToolkits(values.get('')?.toolkits, options.toolkits, problems);
+  const known = options.toolkits && [...options.toolkits, ...Object.keys(values.get('servers') ?? {})];
+  checkToolkits(values.get('')?.toolkits, known, problems);
+  checkPasskeyDomain(values, problems);
   if (problems.length + outside.length > 0) {
     throw new ConfigError([...attribute(problems), ...outside]);
   }
-  return createConfig({ values, sections, path, dataDir, attribute });
+  const onlyToolkits = options.flags?.toolkits !== undefined;
+  return createConfig({ values, sections, path, dataDir, attribute, onlyToolkits });
 }
 
 function parseSections(
@@ -88,7 +90,7 @@ function parseSection(
   for (const { path, known } of unknownKeys(section.schema, table)) {
     problems.push({ path: [...prefix, ...path], message: explainUnknown([...prefix, ...path], known) });
   }
-  // Each schema is used once: compiling it first, as zod does by itself, would cost most of the start-up.
+  // Each schema is used once: compiling it first, as zod does by default, would cost most of the start-up.
   const result = section.schema.safeParse(table, { jitless: true });
   if (result.success) return result.data;
   for (const issue of result.error.issues) {
@@ -131,6 +133,20 @@ function checkToolkits(enabled: unknown, known: readonly string[] | undefined, p
     const hint = meant === undefined ? `known: ${known.join(', ')}` : `did you mean "${meant}"?`;
     problems.push({ path: ['toolkits', index], message: `"${name}" is not a known toolkit; ${hint}` });
   });
+}
+
+/** Browsers refuse a domain that the page does not belong to, and say so only when someone wants to sign. */
+function checkPasskeyDomain(
+  values: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+  problems: Problem[],
+): void {
+  const domain = values.get('approvals')?.rp_id;
+  if (typeof domain !== 'string') return;
+  const address = values.get('server')?.public_url;
+  const host = typeof address === 'string' ? new URL(address).hostname : undefined;
+  if (host !== undefined && (host === domain || host.endsWith(`.${domain}`))) return;
+  const wanted = host === undefined ? 'needs server.public_url' : `is not ${host} or a parent domain of it`;
+  problems.push({ path: ['approvals', 'rp_id'], message: `"${domain}" ${wanted}` });
 }
 
 function refuseTwins(sections: readonly ConfigSection[]): void {

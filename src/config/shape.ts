@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ConfigSection } from '../contract/config.ts';
-import type { KeyPath } from './path.ts';
+import type { JsonObject, JsonValue } from '../contract/json.ts';
+import { isTable, type KeyPath } from './path.ts';
 
 /** The part of JSON Schema that configuration fields make use of, with our own marks. */
 export interface Shape {
@@ -53,3 +54,38 @@ function childOf(shape: Shape, key: string): Shape | undefined {
 }
 
 export const variantsOf = (shape: Shape): readonly Shape[] => shape.anyOf ?? shape.oneOf ?? [];
+
+/** A copy in which every secret is `abcd...wxyz`; a short one would be half shown by that and is hidden whole. */
+export function maskSecrets(value: unknown, shape: Shape | undefined): JsonValue {
+  if (shape?.secret) return maskAll(value);
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, shape?.items));
+  if (isTable(value)) {
+    const copy: JsonObject = {};
+    for (const [key, item] of Object.entries(value)) {
+      if (item !== undefined) copy[key] = maskSecrets(item, shapeAt(shape, [key]));
+    }
+    return copy;
+  }
+  return value as JsonValue;
+}
+
+function maskAll(value: unknown): JsonValue {
+  if (typeof value === 'string') return maskText(value);
+  if (Array.isArray(value)) return value.map(maskAll);
+  if (isTable(value))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskAll(item)]));
+  return value === undefined || value === null ? null : '****';
+}
+
+const maskText = (text: string): string =>
+  text.length < 16 ? '****' : `${text.slice(0, 4)}...${text.slice(-4)}`;
+
+/** True when `wanted` is as strict as `current` or stricter. Without a direction a value cannot be moved at all. */
+export function isTighter(direction: Tighten | undefined, current: unknown, wanted: unknown): boolean {
+  if (wanted === current) return true;
+  if (direction === 'to-true') return wanted === true;
+  if (direction === 'to-false') return wanted === false;
+  if (direction === undefined || typeof wanted !== 'string' || typeof current !== 'string') return false;
+  const place = direction.indexOf(wanted);
+  return place >= 0 && place < direction.indexOf(current);
+}

@@ -11,7 +11,7 @@ export interface ConfigSection<T extends z.ZodObject = z.ZodObject> {
   readonly doc: string;
   /** Made when first looked at: most runs need few sections, and a schema takes longer to make than to use. */
   readonly schema: T;
-  /** Tools that these values take away altogether: they are not listed, and calling one is calling an unknown name. */
+  /** Tools that these values disable altogether: they are not listed, and calling one is calling an unknown name. */
   withholds?(values: z.output<T>): readonly string[];
 }
 

@@ -1,4 +1,4 @@
-import type { ToolFault } from './faults.ts';
+import type { ToolError } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 
 export interface ArtifactRef {
@@ -31,17 +31,25 @@ export type Outcome =
       readonly notes: JsonObject;
       readonly rule: string;
     }
-  /** `about` names what the question showed; an answer counts for exactly that. */
-  | { readonly status: 'needs_person'; readonly question: string; readonly about: string }
-  | { readonly status: 'refused'; readonly fault: ToolFault; readonly rule: string }
+  /**
+   * `about` names what the question showed; an answer counts for exactly that. With `sign`, no answer counts: a person
+   * signs at that address.
+   */
+  | {
+      readonly status: 'needs_person';
+      readonly question: string;
+      readonly about: string;
+      readonly sign?: string;
+    }
+  | { readonly status: 'refused'; readonly fault: ToolError; readonly rule: string }
   /** `notes`: what the tool had said about itself before it failed, such as which backend it asked. */
   | {
       readonly status: 'failed';
-      readonly fault: ToolFault;
+      readonly fault: ToolError;
       readonly data?: JsonValue;
       readonly notes?: JsonObject;
     }
-  | { readonly status: 'indeterminate'; readonly fault: ToolFault; readonly notes?: JsonObject };
+  | { readonly status: 'indeterminate'; readonly fault: ToolError; readonly notes?: JsonObject };
 
 export type OutcomeStatus = Outcome['status'];
 
@@ -67,3 +75,35 @@ export type Settlement =
    */
   | { readonly settled: 'not_done'; readonly left?: string; readonly resumes?: boolean }
   | { readonly settled: 'unknown'; readonly why: string };
+
+/** The part of an outcome worth keeping: what a replay, an inbox or a person asks for later. */
+export function outcomeData(outcome: Outcome): JsonObject {
+  switch (outcome.status) {
+    case 'ok':
+      // In the order of its canonical text, which spares sorting.
+      return { data: outcome.data, notes: outcome.notes, status: 'ok' };
+    case 'failed':
+    case 'refused':
+    case 'indeterminate':
+      return {
+        status: outcome.status,
+        code: outcome.fault.code,
+        message: outcome.fault.message,
+        ...(outcome.fault.detail ? { detail: outcome.fault.detail } : {}),
+        ...('data' in outcome && outcome.data !== undefined ? { data: outcome.data } : {}),
+      };
+    case 'routed':
+      return {
+        status: 'routed',
+        approval_id: outcome.approvalId,
+        approval_uuid: outcome.approvalUuid,
+        reason: outcome.reason,
+      };
+    case 'dry_run':
+      return { status: 'dry_run', data: outcome.data ?? null };
+    case 'needs_person':
+      return { status: 'needs_person' };
+    default:
+      return outcome satisfies never;
+  }
+}

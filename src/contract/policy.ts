@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configSection } from './config.ts';
+import { type ConfigSection, configSection } from './config.ts';
 
 /**
  * `[mcp_policy]` as data. It stands in the contract because the configuration reads it, the kernel compiles it and the
@@ -18,7 +18,7 @@ export const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as con
 export type Weekday = (typeof WEEKDAYS)[number];
 
 const names = (doc: string) => z.array(z.string().min(1)).min(1).optional().describe(doc);
-const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day like 09:15');
+const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 09:15');
 
 const timeZones = new Set<string>();
 
@@ -39,10 +39,10 @@ const policySchedule = z
     start: clockTime.default('00:00').describe('First minute of the window.'),
     end: clockTime
       .default('00:00')
-      .describe('First minute after it; at or before start: the window passes midnight.'),
+      .describe('First minute after the window; if not later than start, the window ends on the next day.'),
     timezone: z
       .string()
-      .refine(isTimeZone, 'must be an IANA time zone like Europe/Berlin')
+      .refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin')
       .default('UTC')
       .describe('IANA time zone of the window.'),
     days: z
@@ -58,10 +58,14 @@ export const policyRule = z
     id: z
       .string()
       .regex(/^[A-Za-z0-9][\w.-]*$/, 'must be letters, digits, dots, dashes and underscores')
-      .describe('Name of the rule, shown with every decision it had a say in.'),
+      .describe('Name of the rule, shown with every decision it contributes to.'),
     label: z.string().optional().describe('What the rule is for, in plain words.'),
-    enabled: z.boolean().default(true).describe('False: the rule is checked but has no say.'),
-    priority: z.number().int().default(100).describe('Lower comes first; equal ones in the order written.'),
+    enabled: z.boolean().default(true).describe('False: the rule is validated but never applied.'),
+    priority: z
+      .number()
+      .int()
+      .default(100)
+      .describe('Lower numbers come first; equal ones in the order written.'),
     tools: names('Tool names, policy names or patterns with `*`.'),
     categories: names('Categories of tools.'),
     toolkits: names('Toolkits.'),
@@ -69,7 +73,7 @@ export const policyRule = z
       .array(z.enum(['read', 'change', 'destroy', 'propose', 'decide']))
       .min(1)
       .optional()
-      .describe('Unset: any effect of what is named; a rule that names nothing judges changes only.'),
+      .describe('Unset: any effect of the named tools; a rule that names no tools applies to changes only.'),
     modes: z
       .array(z.enum(['autopilot', 'composer']))
       .min(1)
@@ -79,9 +83,21 @@ export const policyRule = z
     schedule: policySchedule.optional().describe('Window of time in which the rule applies.'),
     when: z.string().min(1).optional().describe('CEL condition over `args`, `tool`, `principal` and `now`.'),
     action: z.enum(ACTIONS).describe('allow, ask, dry_run or deny.'),
-    reason: z.string().optional().describe('Told to the caller and to the person who decides.'),
+    reason: z.string().optional().describe('Shown to the agent and to the person who decides.'),
+    signed: z.boolean().optional().describe('With ask: the decision must be signed with a passkey.'),
+    signers: z
+      .number()
+      .int()
+      .min(1)
+      .max(5)
+      .optional()
+      .describe('With ask: how many people must sign, each with a passkey of their own.'),
   })
-  .strict();
+  .strict()
+  .refine(({ action, signed, signers }) => action === 'ask' || !(signed || signers), {
+    path: ['signed'],
+    message: 'only a rule with action = "ask" can require signatures',
+  });
 export type PolicyRule = z.output<typeof policyRule>;
 export type PolicySchedule = NonNullable<PolicyRule['schedule']>;
 
@@ -93,13 +109,13 @@ const policyLimit = z
       .describe('Name of the limit.'),
     dimension: z
       .enum(LIMIT_DIMENSIONS)
-      .describe('What is counted together: tool, category, toolkit, principal or global.'),
+      .describe('What to count: calls of a tool, category, toolkit or principal, or all (global).'),
     match: z
       .string()
       .min(1)
       .default('*')
-      .describe('The tool, category, toolkit or principal. `agent:*` counts every agent by itself.'),
-    max: z.number().int().min(0).describe('Most changes within one period.'),
+      .describe('The tool, category, toolkit or principal. `agent:*` counts each agent separately.'),
+    max: z.number().int().min(0).describe('Maximum changes within one period.'),
     period_seconds: z.number().int().min(1).describe('Length of the fixed window.'),
   })
   .strict();
@@ -107,28 +123,28 @@ export type PolicyLimit = z.output<typeof policyLimit>;
 
 export const mcpPolicy = configSection(
   'mcp_policy',
-  'What agents may do. Every part holds together with every other; adding one never switches another off.',
+  'What agents may do. All parts apply together; adding one never disables another.',
   () =>
     z
       .object({
         enforce_for_mutations: z
           .boolean()
           .default(true)
-          .describe('False switches rules, lists and limits off, never the hard rules.')
+          .describe('False disables rules, lists and limits, but never the built-in rules.')
           .meta({ tighten: 'to-true' }),
         template: z
           .enum(TEMPLATE_NAMES)
           .default('safe_default')
-          .describe('Ready-made rules and limits that hold beside your own.'),
+          .describe('Ready-made rules and limits that apply in addition to your own.'),
         require_approval_for: z
           .array(z.string().min(1))
           .default([])
-          .describe('Tools whose calls wait for a person.'),
-        blocked_tools: z.array(z.string().min(1)).default([]).describe('Tools nobody may call.'),
+          .describe('Tools whose calls require approval.'),
+        blocked_tools: z.array(z.string().min(1)).default([]).describe('Tools that no one may call.'),
         dry_run_mutations: z
           .boolean()
           .default(false)
-          .describe('Show what every change would do, and do nothing.')
+          .describe('Run every change as a dry run.')
           .meta({ tighten: 'to-true' }),
         max_mutations_per_hour: z
           .number()
@@ -136,7 +152,7 @@ export const mcpPolicy = configSection(
           .min(0)
           .optional()
           .describe(
-            'Most changes in one clock hour, all agents and toolkits together. Unset: the limits of the template (20 for toolkit x) alone.',
+            'Maximum changes in one clock hour, all agents and toolkits together. Unset: only the limits of the template.',
           ),
         rules: z.array(policyRule).default([]).describe('Your own rules, `[[mcp_policy.rules]]`.'),
         limits: z.array(policyLimit).default([]).describe('Your own limits, `[[mcp_policy.limits]]`.'),
@@ -144,3 +160,41 @@ export const mcpPolicy = configSection(
       .strict(),
 );
 export type McpPolicyConfig = z.output<typeof mcpPolicy.schema>;
+
+/** What a toolkit adds to policy. It is known without loading the toolkit. */
+export interface ToolkitPolicy {
+  readonly toolkit: string;
+  /** Built-in rules that ask for every change of the toolkit while they apply; configuration cannot switch them off. */
+  readonly hardRules?: readonly {
+    readonly id: string;
+    readonly why: string;
+    applies(modes: { readonly mode: string; readonly approvalMode: boolean }): boolean;
+  }[];
+  /** Its share of each template. Rules never `allow`: a template must not loosen anything. */
+  readonly templates?: Readonly<Partial<Record<TemplateName, TemplateShare>>>;
+  /** Reads the toolkit's own allowlist, if it has one. */
+  allowlist?(tools: readonly NamedTool[], settings: PolicySettings): AllowlistReading;
+}
+
+export interface NamedTool {
+  readonly name: string;
+  readonly policyName?: string;
+}
+
+export interface PolicySettings {
+  section<T extends z.ZodObject>(section: ConfigSection<T>): z.output<T>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface AllowlistReading {
+  /** Tools that no listing shows; a call is still answered, with the refusal of the toolkit. */
+  readonly hidden: readonly string[];
+  /** What is wrong with names in the list, and where the list is. */
+  readonly unknown: readonly string[];
+  readonly source: string;
+}
+
+export interface TemplateShare {
+  readonly rules: readonly PolicyRule[];
+  readonly limits: readonly PolicyLimit[];
+}

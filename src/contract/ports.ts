@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Outcome } from './outcome.ts';
+import type { ApprovalPresentation, Environment } from './presentation.ts';
 import type { Principal } from './principal.ts';
 
 /** A person-readable line on stderr; fields never hold arguments or secrets. */
@@ -40,7 +41,14 @@ export interface Approval {
   readonly requester: Principal;
   readonly reason: string;
   readonly rule: string;
+  /** The title of its presentation. */
   readonly summary: string;
+  /** The main content of the call in one line. */
+  readonly gist: string | undefined;
+  /** Where it acts; undefined for what was asked before presentations were stored. */
+  readonly environment: Environment | undefined;
+  /** How many people must sign it, as far as known when it was queued or edited. */
+  readonly signers: number;
   readonly risks: readonly string[];
   /** What the proposer adds: rationale, confidence, batch id, kind of suggestion. */
   readonly context: JsonObject;
@@ -56,6 +64,10 @@ export interface Approval {
   readonly outcome: JsonValue | undefined;
   readonly version: number;
 }
+
+/** An approval in one line of text, where its title alone would not say what a post says. */
+export const describeAsked = ({ summary, gist }: Pick<Approval, 'summary' | 'gist'>): string =>
+  gist === undefined ? summary : `${summary}: ${gist}`;
 
 export interface Proposal {
   readonly tool: string;
@@ -76,17 +88,37 @@ export interface Proposal {
 export interface ApprovalFilter {
   readonly states?: readonly ApprovalState[];
   readonly toolkit?: string;
+  readonly toolkits?: readonly string[];
   readonly tools?: readonly string[];
   readonly groupId?: string;
+  readonly environments?: readonly Environment[];
+  readonly effects?: readonly string[];
+  /** Only what must be signed with a passkey. */
+  readonly signed?: true;
+  readonly runId?: string;
+  readonly askedSince?: Date;
+  readonly askedBefore?: Date;
+  /** Found in the title, the main content, the reason, the tool or the arguments; case does not matter. */
+  readonly text?: string;
   readonly requesters?: readonly Principal[];
-  /** Together with `requesters`: also what this agent may decide, where agents may decide at all. */
-  readonly orDecidableBy?: Principal;
+  /** What this reader may see: see `isShownTo`; for an agent also what it may decide, where agents may decide at all. */
+  readonly shownTo?: Principal;
   readonly kind?: ApprovalKind;
   readonly digest?: string;
+  /** Only rows filed after this one: a reader that remembers the rest does not read it again. */
+  readonly afterId?: number;
+  /** Only rows up to this one: a list that a person reads does not grow under their eyes. */
+  readonly upToId?: number;
+  readonly decidedSince?: Date;
+  /** For people to read: title and content as they are now, where that is known on this machine. */
+  readonly fresh?: boolean;
   readonly limit?: number;
   readonly offset?: number;
-  /** `danger`: what destroys first, then what has risks, newest first within each. */
-  readonly order?: 'newest' | 'oldest' | 'danger';
+  /**
+   * `danger`: what must be signed, what destroys or moves money, what has risks, what is live, the rest; newest first
+   * within each. The last two keep each group together.
+   */
+  readonly order?: 'newest' | 'oldest' | 'danger' | 'requester' | 'run';
 }
 
 export interface Decided {
@@ -101,19 +133,33 @@ export interface ApprovalsPort {
   get(id: string | number): Promise<Approval | undefined>;
   list(filter: ApprovalFilter): Promise<readonly Approval[]>;
   count(filter: ApprovalFilter): Promise<number>;
-  /** The same with its words as this reader may be told them; see `Toolkit.tellAgent`. */
+  /** How a person sees the call: resolved again while it is pending, afterwards as it was stored. */
+  present(approval: Approval): Promise<ApprovalPresentation>;
+  /** The same with its text as this reader may see it; see `Toolkit.redactForAgent`. */
   tell(approval: Approval, reader: Principal): Promise<Approval>;
-  /** `version`: the one the decider looked at; a row that was edited since is not approved. */
+  /**
+   * `version`: the one the decider looked at; a row that was edited since is not approved. `prepare`: the person also makes
+   * the call that lets it run, such as opening its project.
+   */
   approve(
     id: string | number,
     by: Principal,
-    options?: { readonly note?: string; readonly version?: number },
+    options?: { readonly note?: string; readonly version?: number; readonly prepare?: boolean },
   ): Promise<Decided>;
   reject(
     id: string | number,
     by: Principal,
     options?: { readonly reason?: string; readonly feedback?: string },
   ): Promise<Approval>;
+  /**
+   * Rejects everything pending that the filter matches, in one transaction. `total`: how many the person saw; when
+   * another number matches by now, nothing is decided.
+   */
+  rejectMatching(
+    filter: ApprovalFilter,
+    by: Principal,
+    options: { readonly total: number; readonly reason?: string; readonly feedback?: string },
+  ): Promise<number>;
   edit(id: string | number, by: Principal, args: JsonObject): Promise<Approval>;
   withdraw(id: string | number, by: Principal): Promise<Approval>;
 }
@@ -149,6 +195,8 @@ export interface CallFilter {
   readonly runId?: string;
   readonly since?: Date;
   readonly until?: Date;
+  /** Words of the title, the main content, the arguments or the kept result; all must occur, in any order. */
+  readonly text?: string;
   readonly limit?: number;
   readonly offset?: number;
 }
@@ -187,6 +235,8 @@ export interface TelemetryPort {
 export interface AuditPort {
   /** The entries of a call with an inclusion proof each, or undefined when the call left none. */
   proof(callId: string): Promise<JsonObject | undefined>;
+  /** Where what is stored about a call differs from its entries; empty when they agree. */
+  differences(callId: string): Promise<readonly string[]>;
   checkpoint(): Promise<string | undefined>;
 }
 
@@ -206,7 +256,7 @@ export interface PolicyPort {
   status(): Promise<JsonObject>;
   limits(): Promise<readonly LimitUsage[]>;
   /** What would be said to this call now. Nothing is run, counted or written down. */
-  judge(tool: string, args: JsonObject, principal: Principal): Promise<Verdict | undefined>;
+  evaluate(tool: string, args: JsonObject, principal: Principal): Promise<Verdict | undefined>;
 }
 
 export interface Verdict {

@@ -7,6 +7,11 @@ export interface Principal {
   readonly id: string;
   /** What the client calls itself: shown to people, never used for a decision. */
   readonly label?: string;
+  /**
+   * The principal whose order it carries out, in its written form, where an agent takes orders from others: shown to people
+   * and kept as evidence, never used for a decision.
+   */
+  readonly orderedBy?: string;
 }
 
 export const LOCAL_AGENT: Principal = { kind: 'agent', id: 'local' };
@@ -14,11 +19,30 @@ export const LOCAL_AGENT: Principal = { kind: 'agent', id: 'local' };
 /** The written form used in rules, evidence and listings: `agent:local`, `person:ada`, `system:scheduler`. */
 export const principalName = (who: Principal): string => `${who.kind}:${who.id}`;
 
+/** For people: who asks, and on whose order. */
+export const describeRequester = (who: Principal): string =>
+  who.orderedBy === undefined ? principalName(who) : `${principalName(who)} for ${who.orderedBy}`;
+
+/** Reads the written form; undefined when the text is not one. */
+export function parsePrincipal(text: string): Principal | undefined {
+  const [, kind, id] = /^(agent|person|system):(\P{Cc}+)$/u.exec(text) ?? [];
+  return kind !== undefined && id !== undefined ? { kind: kind as Principal['kind'], id } : undefined;
+}
+
 export const samePrincipal = (a: Principal, b: Principal): boolean => a.kind === b.kind && a.id === b.id;
 
 /**
- * Any agent can leave its token away and be `local`, give the assistant an order, or schedule a post: what comes under
- * these names may come from whoever wants to decide on it.
+ * May this reader see what that principal (in its written form) did or asked for? An agent sees its own, people and the
+ * system everything. The system's jobs work for the person who set the server up, and that is who calls without a name.
  */
-export const mayBeAnybody = (who: Principal): boolean => PROXIES.includes(principalName(who));
-export const PROXIES: readonly string[] = ['agent:local', 'agent:assistant', 'system:scheduler'];
+export const isShownTo = (reader: Principal, owner: string): boolean =>
+  reader.kind !== 'agent' ||
+  principalName(reader) === owner ||
+  (owner.startsWith('system:') && samePrincipal(reader, LOCAL_AGENT));
+
+/**
+ * Any agent can omit its token and be `local`, give the assistant an order, or schedule a post: what comes under
+ * these names may come from the very one that wants to decide on it.
+ */
+export const isSharedIdentity = (who: Principal): boolean => SHARED_IDENTITIES.includes(principalName(who));
+export const SHARED_IDENTITIES: readonly string[] = ['agent:local', 'agent:assistant', 'system:scheduler'];

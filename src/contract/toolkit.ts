@@ -1,14 +1,13 @@
 import type { Kysely } from 'kysely';
 import type { z } from 'zod';
 import type { ConfigSection } from './config.ts';
-import type { JsonObject, JsonValue } from './json.ts';
+import type { Dialect } from './dialect.ts';
+import type { ToolError } from './errors.ts';
+import type { JsonObject } from './json.ts';
 import type { Approval, KernelPorts, Log } from './ports.ts';
-import type { Principal } from './principal.ts';
-import type { RunningSandbox } from './sandbox.ts';
+import type { PresentationTarget } from './presentation.ts';
 import type { Tool } from './tool.ts';
-
-const DIALECTS = ['tuitbot', 'toolhub', 'qualcoder', 'plain'] as const;
-export type Dialect = (typeof DIALECTS)[number];
+import type { View } from './view.ts';
 
 /** What a toolkit is given when it connects. */
 export interface ToolkitHost {
@@ -25,8 +24,6 @@ export interface ToolkitHost {
   readonly kernel: KernelPorts;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Starts (or joins) the local stand-in of a remote service; absent where the host offers none. */
-  sandbox?(name: 'x'): Promise<RunningSandbox>;
   now(): Date;
 }
 
@@ -36,16 +33,32 @@ export interface Job {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A named read-only query for people: web rooms and commands. Changes always go through a tool. */
-export type View<S> = (
-  params: JsonObject,
-  context: { readonly services: S; readonly person: Principal },
-) => Promise<JsonValue>;
+/** A common job that a person starts from a client's menu. */
+export interface Prompt {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly arguments: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly required: boolean;
+  }[];
+  /** Every tool that it mentions: a session without one of them is not offered the prompt. */
+  readonly tools: readonly string[];
+  text(args: Readonly<Record<string, string>>): string;
+}
 
 export interface Toolkit<S = unknown> {
   readonly id: string;
   readonly title: string;
-  readonly dialect: Dialect;
+  /** How its document shapes a reply; without one, plain MCP content. */
+  readonly dialect?: Dialect;
+  /** Place among the toolkits that are enabled by default; without one it is not. */
+  readonly rank?: number;
+  /** Names of agents that only this toolkit may act as. */
+  readonly actsAs?: readonly string[];
+  /** Environment variable with a TCP address for `countersign up` and `mcp serve`, where set-ups of this toolkit name one. */
+  readonly listenEnv?: string;
   /** Toolkits that come along whenever this one is listed. */
   readonly brings?: readonly string[];
   /** It hands other toolkits' tools to a model: they are loaded before it connects. */
@@ -56,11 +69,37 @@ export interface Toolkit<S = unknown> {
   connect(host: ToolkitHost): Promise<S>;
   close?(services: S): Promise<void>;
   /**
-   * What an agent is told of words that stand on an approval of this kit, whoever wrote them: its summary and reason,
+   * What an agent may see of the words on an approval of this kit, no matter who wrote them: its summary and reason,
    * and what a person said when they decided.
    */
-  tellAgent?(words: string, approval: Approval, services: S): Promise<string>;
+  redactForAgent?(words: string, approval: Approval, services: S): Promise<string>;
+  /** What a call is about beyond its arguments, such as the open project: part of the context of its approval. */
+  callContext?(services: S): Promise<JsonObject>;
+  /** Why an approved call could not be made at present; the approval then stays pending. */
+  obstacle?(approval: Approval, services: S): Promise<Obstacle | undefined>;
+  /** Where a call of this kit acts, for tools that do not say it themselves: the account, repository, project or server. */
+  target?(
+    services: S,
+    args: JsonObject,
+    signal: AbortSignal,
+  ): Promise<PresentationTarget> | PresentationTarget;
   jobs?(services: S, host: ToolkitHost): readonly Job[];
 }
 
+export interface Obstacle {
+  readonly error: ToolError;
+  /** The call of the deciding person that removes it. */
+  readonly remedy?: { readonly tool: string; readonly args: JsonObject };
+}
+
 export const defineToolkit = <S>(toolkit: Toolkit<S>): Toolkit<S> => toolkit;
+
+/** A tool with the toolkit it belongs to; `services` connects the toolkit on first use. */
+export interface BoundTool {
+  readonly tool: Tool;
+  readonly toolkit: Pick<Toolkit, 'id' | 'redactForAgent' | 'target' | 'callContext' | 'obstacle'> & {
+    readonly dialect: Dialect;
+    readonly title?: string;
+  };
+  services(): Promise<unknown>;
+}

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Principal } from '../contract/principal.ts';
-import { changeConfig } from './config-change.ts';
-import type { Database } from './database.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { LOCAL_AGENT, type Principal, principalName } from '../contract/principal.ts';
+import { changeConfig } from './log/config-change.ts';
+import type { Database } from './store/database.ts';
+import { AGENT_PAUSED, pausedAgents } from './store/pause.ts';
 
 export interface Agent {
   readonly name: string;
@@ -15,26 +17,37 @@ export interface Agents {
   /** False when no active agent has this name. */
   revoke(name: string, by: Principal): Promise<boolean>;
   list(): Promise<readonly Agent[]>;
+  /** Refuses the agent's calls until it is resumed. False when it already was, or was not, paused. */
+  setPaused(name: string, paused: boolean, by: Principal): Promise<boolean>;
+  /** Paused agents and who paused each, names without a token included. */
+  paused(): Promise<ReadonlyMap<string, string>>;
+  /** True when calls can come under this name. */
+  isKnown(name: string): Promise<boolean>;
   /** Who a token belongs to, or undefined. */
   authenticate(token: string): Promise<Principal | undefined>;
 }
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/i;
-/** Names with a meaning of their own; nobody may obtain a token that reads like them. */
-const RESERVED = new Set(['local', 'assistant', 'scheduler', 'system', 'person']);
+/** Names with a meaning of their own; no one may obtain a token that reads like them. */
+const RESERVED = ['local', 'scheduler', 'system', 'person'];
 
 export class AgentNameError extends Error {}
 
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-export function createAgents(database: Database, now: () => Date): Agents {
+export function createAgents(
+  database: Database,
+  now: () => Date,
+  ofToolkits: readonly string[] = [],
+): Agents {
+  const reserved = new Set([...RESERVED, ...ofToolkits]);
   const { db } = database;
   return {
     async add(name, by) {
       if (!NAME.test(name)) {
-        throw new AgentNameError(`"${name}" is not a usable name: use letters, digits, - and _, at most 40.`);
+        throw new AgentNameError(`Invalid agent name "${name}". Use at most 40 letters, digits, - and _.`);
       }
-      if (RESERVED.has(name.toLowerCase()))
+      if (reserved.has(name.toLowerCase()))
         throw new AgentNameError(`"${name}" is reserved; choose another name.`);
       const token = `cs_${randomBytes(32).toString('base64url')}`;
       const at = now();
@@ -44,11 +57,13 @@ export function createAgents(database: Database, now: () => Date): Agents {
           .values({ name, token_hash: hashToken(token), created_at: at.toISOString(), revoked_at: null })
           .onConflict((conflict) => conflict.column('name').doNothing())
           .executeTakeFirst();
-        return numInsertedOrUpdatedRows === 0n ? undefined : { agent_added: name };
+        return numInsertedOrUpdatedRows === 0n
+          ? undefined
+          : { agent_added: name, token_hash: hashToken(token) };
       });
       if (!added) {
         throw new AgentNameError(
-          `An agent named "${name}" exists already; its evidence keeps the name, so choose another.`,
+          `Agent name "${name}" is taken. Audit entries keep a name forever, so names are never reused; choose another.`,
         );
       }
       return token;
@@ -65,6 +80,30 @@ export function createAgents(database: Database, now: () => Date): Agents {
         return numUpdatedRows === 0n ? undefined : { agent_revoked: name };
       });
     },
+    async isKnown(name) {
+      if (name === LOCAL_AGENT.id || ofToolkits.includes(name)) return true;
+      const row = await db.selectFrom('agents').select('name').where('name', '=', name).executeTakeFirst();
+      return row !== undefined;
+    },
+    setPaused(name, paused, by) {
+      const key = AGENT_PAUSED + name;
+      return changeConfig(database, by, now(), async (trx): Promise<JsonObject | undefined> => {
+        if (!paused) {
+          const { numDeletedRows } = await trx
+            .deleteFrom('settings')
+            .where('key', '=', key)
+            .executeTakeFirst();
+          return numDeletedRows === 0n ? undefined : { agent_resumed: name };
+        }
+        const { numInsertedOrUpdatedRows } = await trx
+          .insertInto('settings')
+          .values({ key, value: principalName(by) })
+          .onConflict((conflict) => conflict.column('key').doNothing())
+          .executeTakeFirst();
+        return numInsertedOrUpdatedRows === 0n ? undefined : { agent_paused: name };
+      });
+    },
+    paused: () => pausedAgents(db),
     async list() {
       const rows = await db
         .selectFrom('agents')

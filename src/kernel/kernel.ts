@@ -1,3 +1,4 @@
+import { ToolError } from '../contract/errors.ts';
 import type {
   Approval,
   ApprovalsPort,
@@ -7,23 +8,34 @@ import type {
   TelemetryPort,
 } from '../contract/ports.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
-import { isPaused, setPaused } from './admission/pause.ts';
+import type { BoundTool } from '../contract/toolkit.ts';
 import { type Agents, createAgents } from './agents.ts';
-import { createApprovals } from './approvals/decide.ts';
 import { ApprovalQueue } from './approvals/queue.ts';
-import { ArtifactStore } from './audit/artifacts.ts';
-import { type EntryInput, prepareEntry } from './audit/entry.ts';
-import { appendEntries } from './audit/log.ts';
-import type { BoundTool } from './call.ts';
-import { changeConfig } from './config-change.ts';
-import type { Database } from './database.ts';
-import { createEvents, type EventFeed } from './events.ts';
-import { createLeases } from './leases.ts';
-import { createPipeline, type Invoke } from './pipeline.ts';
+import { createApprovals } from './approvals/service.ts';
+import type { Signing } from './approvals/sign.ts';
+import { StandingApprovals } from './approvals/standing.ts';
+import { createForecaster, type Forecaster } from './call/forecast.ts';
+import { createForesight } from './call/foresight.ts';
+import { createPipeline, type Invoke } from './call/pipeline.ts';
+import { type EvidenceState, Recorder } from './call/recorder.ts';
+import type { Tracing } from './call/tracing.ts';
+import { UnrecordedOutcomes } from './call/unrecorded.ts';
+import { updateCallStats } from './call-stats.ts';
+import { indexCallWords } from './call-words.ts';
+import { ArtifactStore } from './log/artifacts.ts';
+import { changeConfig } from './log/config-change.ts';
+import { type EntryInput, prepareEntry } from './log/entry.ts';
+import { appendEntries } from './log/log.ts';
+import { CallMetrics } from './metrics.ts';
+import { createRequirement, type SignersFor } from './passkeys/requirement.ts';
+import { createPasskeys, type Passkeys } from './passkeys/service.ts';
+import { fullestLimit, ruleLabel } from './policy/usage.ts';
 import type { CallLimits, PolicySource, Ports } from './ports.ts';
-import { Recorder } from './recorder.ts';
 import { closeLostReads, markInterrupted, reconcileAll, resumeApproved, settleCall } from './recovery.ts';
-import { createTelemetry } from './telemetry/index.ts';
+import { createLeases, type Database } from './store/database.ts';
+import { createEvents, type EventFeed } from './store/events.ts';
+import { isPaused, setPaused } from './store/pause.ts';
+import { createTelemetry } from './telemetry.ts';
 
 export interface KernelOptions {
   readonly database: Database;
@@ -31,9 +43,14 @@ export interface KernelOptions {
   readonly log: Log;
   readonly limits: CallLimits;
   readonly policy: PolicySource;
+  readonly tracing?: Tracing;
   resolve(name: string): Promise<BoundTool | undefined>;
   now?(): Date;
   notify?(approval: Approval): void;
+  /** Where a person finds an approval, to sign it. */
+  inboxUrl?(id: number): Promise<string | undefined>;
+  /** Names of agents that toolkits act as: no token may have them. */
+  readonly reservedNames?: readonly string[];
 }
 
 export interface Kernel {
@@ -41,13 +58,21 @@ export interface Kernel {
   readonly invoke: Invoke;
   readonly approvals: ApprovalsPort;
   readonly queue: ApprovalQueue;
+  /** Decisions signed with a passkey. */
+  readonly signing: Signing;
+  readonly passkeys: Passkeys;
+  readonly signersFor: SignersFor;
+  readonly standing: StandingApprovals;
+  /** What would happen to a call, without running or counting anything. */
+  readonly forecast: Forecaster;
   readonly telemetry: TelemetryPort;
   readonly artifacts: ArtifactsPort & ArtifactStore;
   readonly leases: LeasePort;
   readonly events: ReturnType<typeof createEvents> & EventFeed;
   readonly agents: Agents;
   readonly database: Database;
-  /** Marks interrupted calls, settles what the far side can tell, and runs what was approved but not run. */
+  readonly metrics: CallMetrics;
+  /** Marks interrupted calls, settles what the remote service can show, and runs what was approved but not run. */
   recover(): Promise<{ interrupted: number; settled: number; open: number; resumed: number }>;
   /** A person's word on an indeterminate call. */
   settle(callId: string, happened: boolean, by: Principal): Promise<boolean>;
@@ -55,32 +80,82 @@ export interface Kernel {
   setPaused(paused: boolean, by: Principal): Promise<void>;
   /** Writes an entry about something outside of the store that belongs to no call (an export, a sign-in). */
   note(entry: Omit<EntryInput, 'at'>): Promise<void>;
+  /** Whether evidence of reads can be written, and how much waits. */
+  evidence(): EvidenceState;
   /** Makes pending evidence durable. */
   flush(): Promise<void>;
+  /** Tries to make pending evidence durable and returns why that failed; undefined when it did not. */
+  evidenceProblem(): Promise<unknown>;
+  /** Keeps the figures about calls and the index of their words close to the end of the log; to be called now and then. */
+  updateStats(): Promise<void>;
 }
+
+/** The rest of the upkeep must not wait for an old log to be indexed. */
+const WORDS_PER_ROUND = 20_000;
 
 /** Builds the kernel on a store. It knows no transport and no tool. */
 export function createKernel(options: KernelOptions): Kernel {
   const { database, log, limits, resolve } = options;
   const now = options.now ?? (() => new Date());
   const recorder = new Recorder(database, log);
+  const unrecorded = new UnrecordedOutcomes(log);
+  const metrics = new CallMetrics();
   const artifacts = new ArtifactStore(database, options.dataDir, now);
   const notify = options.notify ?? (() => {});
-  const queue = new ApprovalQueue({ database, log, expiryMs: limits.approvalExpiryMs, resolve, now, notify });
+  const signersFor = createRequirement({
+    database,
+    policy: options.policy,
+    mode: limits.passkey ?? 'off',
+    now,
+  });
+  const expiryMs = limits.approvalExpiryMs;
+  const { inboxUrl } = options;
+  const queue = new ApprovalQueue({
+    database,
+    log,
+    expiryMs,
+    maxPending: limits.maxPending,
+    resolve,
+    signersFor,
+    foresee: createForesight({ database, policy: options.policy, now }),
+    now,
+    notify,
+    ...(inboxUrl && { inboxUrl }),
+  });
+  const standing = new StandingApprovals({ database, resolve, now, signersFor });
   const ports: Ports = {
     database,
     recorder,
+    unrecorded,
     queue,
+    standing,
     artifacts,
     log,
     limits,
     policy: options.policy,
+    metrics,
+    tracing: options.tracing,
     resolve,
     now,
     invoke: (request) => invoke(request),
   };
   const invoke = createPipeline(ports);
-  const approvals = createApprovals({ queue, agentsMayApprove: limits.agentsMayApprove, invoke });
+  const approvals = createApprovals({
+    queue,
+    agentsMayApprove: limits.agentsMayApprove,
+    ruleLabel: (id) => ruleLabel(options.policy.current, id),
+    limitOf: (bound, requester) => fullestLimit(database, options.policy.current, bound, requester, now()),
+    async run(bound, approval) {
+      const { args, requester } = approval;
+      const request = { bound, args, principal: requester, transport: 'approval', approval };
+      return (await invoke(request)).outcome;
+    },
+    async invoke(tool, args, principal) {
+      const bound = await resolve(tool);
+      if (!bound) throw new ToolError('not_found', `Tool ${tool} not found.`);
+      return (await invoke({ bound, args, principal, transport: 'approval' })).outcome;
+    },
+  });
 
   const note = async (entry: Omit<EntryInput, 'at'>): Promise<void> => {
     const prepared = prepareEntry({ ...entry, at: now().toISOString() });
@@ -91,14 +166,21 @@ export function createKernel(options: KernelOptions): Kernel {
     invoke,
     approvals,
     queue,
+    signing: approvals.signing,
+    passkeys: createPasskeys(database, now),
+    signersFor,
+    standing,
+    forecast: createForecaster(ports),
     artifacts,
     database,
+    metrics,
     note,
     telemetry: createTelemetry(database, recorder),
     leases: createLeases(database, now),
     events: createEvents(database, now),
-    agents: createAgents(database, now),
+    agents: createAgents(database, now, options.reservedNames),
     async recover() {
+      await unrecorded.retry();
       const interrupted = await markInterrupted(ports);
       await closeLostReads(ports);
       const { settled, open } = await reconcileAll(ports);
@@ -114,6 +196,18 @@ export function createKernel(options: KernelOptions): Kernel {
         return { paused };
       });
     },
-    flush: () => recorder.flush(),
+    evidence: () => recorder.state,
+    async flush() {
+      await unrecorded.retry();
+      await recorder.flush();
+    },
+    async evidenceProblem() {
+      await recorder.flush();
+      return recorder.problem;
+    },
+    async updateStats() {
+      await updateCallStats(database);
+      await indexCallWords(database, WORDS_PER_ROUND);
+    },
   };
 }

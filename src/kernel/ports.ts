@@ -1,23 +1,33 @@
 import type { Log } from '../contract/ports.ts';
+import type { BoundTool } from '../contract/toolkit.ts';
 import type { ApprovalQueue } from './approvals/queue.ts';
-import type { ArtifactStore } from './audit/artifacts.ts';
-import type { BoundTool } from './call.ts';
-import type { Database } from './database.ts';
-import type { Invoke } from './pipeline.ts';
+import type { StandingApprovals } from './approvals/standing.ts';
+import type { Invoke } from './call/pipeline.ts';
+import type { Recorder } from './call/recorder.ts';
+import type { Tracing } from './call/tracing.ts';
+import type { UnrecordedOutcomes } from './call/unrecorded.ts';
+import type { ArtifactStore } from './log/artifacts.ts';
+import type { PasskeyMode } from './log/passkeys/statement.ts';
+import type { CallMetrics } from './metrics.ts';
 import type { Policy } from './policy/index.ts';
-import type { Recorder } from './recorder.ts';
+import type { Database } from './store/database.ts';
 
 /** What the steps of the pipeline may use. */
 export interface Ports {
   readonly database: Database;
   readonly recorder: Recorder;
+  readonly unrecorded: UnrecordedOutcomes;
   readonly queue: ApprovalQueue;
+  readonly standing: Pick<StandingApprovals, 'find'>;
   readonly artifacts: ArtifactStore;
   readonly log: Log;
   readonly limits: CallLimits;
-  /** The policy in force, the stamp it was made under, and a way to read it anew. */
+  /** The policy in force, the stamp it was made under, and a way to read it again. */
   readonly policy: PolicySource;
-  /** Any tool that exists, whatever the session is shown. */
+  readonly metrics: CallMetrics;
+  /** Set where an operator configured a collector. */
+  readonly tracing?: Tracing;
+  /** Any tool that exists, not only those the session is shown. */
   resolve(name: string): Promise<BoundTool | undefined>;
   /** The pipeline itself, for a call made as part of another. */
   invoke: Invoke;
@@ -34,4 +44,9 @@ export interface CallLimits {
   readonly deadlineMs: number;
   readonly agentsMayApprove: boolean;
   readonly approvalExpiryMs: number;
+  /** Pending approvals that one agent may have. */
+  readonly maxPending: number;
+  readonly maxKeyLength: number;
+  /** Which approvals must be signed with a passkey; the log may require more. */
+  readonly passkey?: PasskeyMode;
 }

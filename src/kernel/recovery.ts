@@ -2,16 +2,15 @@ import { hostname } from 'node:os';
 import type { Selectable, Transaction } from 'kysely';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Settlement } from '../contract/outcome.ts';
-import type { Approval } from '../contract/ports.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
-import { uuidFloor } from '../lib/uuid.ts';
-import type { ApprovalExecutor } from './approvals/decide.ts';
-import { returnedEntry } from './approvals/finish.ts';
-import { toApproval } from './approvals/rows.ts';
-import { prepareEntry } from './audit/entry.ts';
-import { appendEntries } from './audit/log.ts';
+import { uuidFloor } from '../lib/random.ts';
+import { toApproval } from './approvals/query.ts';
+import type { ApprovalExecutor } from './approvals/service.ts';
+import { closeLostReads as closeReads, loseUse, settleUse } from './approvals/use.ts';
+import { prepareEntry } from './log/entry.ts';
+import { writeWithEvidence } from './log/write.ts';
 import type { Ports } from './ports.ts';
-import type { CallsTable, Tables } from './tables.ts';
+import type { CallsTable, Tables } from './store/tables.ts';
 
 type CallRow = Selectable<CallsTable>;
 type RecoveryPorts = Pick<Ports, 'database' | 'log' | 'now' | 'resolve'>;
@@ -25,16 +24,17 @@ export async function markInterrupted({ database, now, log }: RecoveryPorts): Pr
   const running = await database.db.selectFrom('calls').selectAll().where('status', '=', 'running').execute();
   let marked = 0;
   for (const row of running.filter((one) => isDead(one, now()))) {
-    const at = now().toISOString();
+    const at = now();
     const entry = prepareEntry({
       ...entryBase(row),
       kind: 'outcome',
-      at,
+      at: at.toISOString(),
       status: 'indeterminate',
       code: 'indeterminate',
       extra: { interrupted: true },
     });
-    const done = await database.write(async (trx) => {
+    const done = await writeWithEvidence(database, async (write) => {
+      const { trx } = write;
       const { numUpdatedRows } = await trx
         .updateTable('calls')
         .set({
@@ -49,19 +49,19 @@ export async function markInterrupted({ database, now, log }: RecoveryPorts): Pr
         .where('status', '=', 'running')
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
-      await setApproval(trx, row.call_id, 'executing', 'indeterminate', undefined);
+      await loseUse(write, row.call_id, at);
       await trx
         .updateTable('idempotency')
         .set({ state: 'indeterminate' })
         .where('call_id', '=', row.call_id)
         .where('state', '=', 'running')
         .execute();
-      await appendEntries(trx, database.engine, [entry]);
+      write.append(entry);
       return true;
     });
     if (done) {
       marked += 1;
-      log.warn('A change was interrupted; whether it happened is not known yet', {
+      log.warn('A change was interrupted; its outcome is not yet known', {
         call: row.call_id,
         tool: row.tool,
       });
@@ -70,28 +70,17 @@ export async function markInterrupted({ database, now, log }: RecoveryPorts): Pr
   return marked;
 }
 
-/** A read is not admitted, so no lease tells whether its process lives; none takes this long. */
+/** A read is not admitted, so no lease shows whether its process lives; none takes this long. */
 const LONGEST_READ_MS = 60 * 60_000;
 
 /** Approved reads whose process died on the way: they changed nothing, so they only have to be asked for again. */
 export async function closeLostReads({ database, now }: RecoveryPorts): Promise<number> {
-  const outcome = {
-    status: 'failed',
-    code: 'internal',
-    message: 'The process ended before the read was done. Nothing was changed; ask again.',
-  };
-  const before = uuidFloor(now().getTime() - LONGEST_READ_MS);
-  const { numUpdatedRows } = await database.db
-    .updateTable('approvals')
-    .set((eb) => ({ state: 'failed', outcome: JSON.stringify(outcome), version: eb('version', '+', 1) }))
-    .where('state', '=', 'executing')
-    .where('effect', '=', 'read')
-    .where('call_id', '<', before)
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+  const at = now();
+  const before = uuidFloor(at.getTime() - LONGEST_READ_MS);
+  return writeWithEvidence(database, (write) => closeReads(write, before, at));
 }
 
-/** Lets each tool look at the far side and settles what it can. */
+/** Lets each tool read its remote service and settles what it can. */
 export async function reconcileAll(ports: RecoveryPorts): Promise<{ settled: number; open: number }> {
   const rows = await ports.database.db
     .selectFrom('calls')
@@ -107,9 +96,22 @@ export async function reconcileAll(ports: RecoveryPorts): Promise<{ settled: num
   return { settled, open: rows.length - settled };
 }
 
+/** The same for one call, when an equal one comes in; true when it is settled now. */
+export async function reconcileCall(ports: RecoveryPorts, callId: string): Promise<boolean> {
+  const row = await ports.database.db
+    .selectFrom('calls')
+    .selectAll()
+    .where('call_id', '=', callId)
+    .where('status', '=', 'indeterminate')
+    .executeTakeFirst();
+  const settlement = row && (await look(row, ports));
+  if (!settlement || settlement.settled === 'unknown') return false;
+  return settleCall(ports, callId, settlement, { kind: 'system', id: 'reconcile' });
+}
+
 async function look(row: CallRow, { database, resolve, log }: RecoveryPorts): Promise<Settlement> {
   const bound = await resolve(row.tool);
-  if (!bound?.tool.reconcile) return { settled: 'unknown', why: 'the tool cannot look' };
+  if (!bound?.tool.reconcile) return { settled: 'unknown', why: 'the tool does not support reconciliation' };
   const payload = await database.db
     .selectFrom('audit_payloads')
     .select('body')
@@ -125,38 +127,37 @@ async function look(row: CallRow, { database, resolve, log }: RecoveryPorts): Pr
       signal: AbortSignal.timeout(RECONCILE_MS),
     });
   } catch (error) {
-    log.warn('Reconciling an interrupted call did not work', { call: row.call_id, tool: row.tool, error });
-    return { settled: 'unknown', why: 'looking failed' };
+    log.warn('Could not reconcile an interrupted call', { call: row.call_id, tool: row.tool, error });
+    return { settled: 'unknown', why: 'reconciliation failed' };
   }
 }
 
-/** Settles an indeterminate call, by reconcile or by a person; false when somebody else was first. */
+/** Settles an indeterminate call, by reconcile or by a person; false when another process was first. */
 export async function settleCall(
   { database, now }: RecoveryPorts,
   callId: string,
   settlement: Exclude<Settlement, { settled: 'unknown' }>,
   by: Principal,
 ): Promise<boolean> {
-  const at = now().toISOString();
+  const at = now();
   const happened = settlement.settled === 'done';
   const data: JsonValue = happened ? settlement.data : null;
-  return database.write(async (trx) => {
+  return writeWithEvidence(database, async (write) => {
+    const { trx } = write;
     const parts = happened ? 0 : await doneParts(trx, callId);
-    const outcome =
+    const outcome: JsonObject =
       settlement.settled === 'done'
         ? { status: 'ok', data, notes: {}, settled: true }
         : { status: 'failed', code: 'indeterminate', message: notDone(parts, settlement) };
     const usedUp = settlement.settled === 'done' || (parts > 0 && !settlement.resumes);
     const row = await trx
       .updateTable('calls')
-      .set({ status: happened ? 'ok' : 'failed', finished_at: at })
+      .set({ status: happened ? 'ok' : 'failed', finished_at: at.toISOString() })
       .where('call_id', '=', callId)
       .where('status', '=', 'indeterminate')
       .returningAll()
       .executeTakeFirst();
     if (!row) return false;
-    await setApproval(trx, callId, 'indeterminate', happened ? 'done' : 'failed', JSON.stringify(outcome));
-    const permits = usedUp ? [] : await returnPermit(trx, callId);
     const key = trx
       .updateTable('idempotency')
       .where('call_id', '=', callId)
@@ -168,16 +169,17 @@ export async function settleCall(
         .where('call_id', '=', callId)
         .where('state', '=', 'indeterminate')
         .execute();
-    const entry = prepareEntry({
-      ...entryBase(row),
-      kind: 'settled',
-      at,
-      status: happened ? 'ok' : 'failed',
-      principal: principalName(by),
-      ...(settlement.settled === 'not_done' && settlement.left ? { extra: { left: settlement.left } } : {}),
-    });
-    const returned = permits.map((permit) => returnedEntry(permit, callId, at));
-    await appendEntries(trx, database.engine, [entry, ...returned]);
+    write.append(
+      prepareEntry({
+        ...entryBase(row),
+        kind: 'settled',
+        at: at.toISOString(),
+        status: happened ? 'ok' : 'failed',
+        principal: principalName(by),
+        ...(settlement.settled === 'not_done' && settlement.left ? { extra: { left: settlement.left } } : {}),
+      }),
+    );
+    await settleUse(write, callId, { happened, usedUp, outcome }, at);
     return true;
   });
 }
@@ -198,12 +200,12 @@ async function doneParts(trx: Transaction<Tables>, callId: string): Promise<numb
 
 function notDone(parts: number, { left, resumes }: Extract<Settlement, { settled: 'not_done' }>): string {
   if (parts > 0 && resumes)
-    return `It was settled: the call did not finish, but ${parts} of its parts happened or may have. Sent again, the same call makes only what is missing.`;
+    return `Settled: the call did not finish, but ${parts} of its parts happened or may have happened. Sending the same call again completes only the missing parts.`;
   if (parts > 0)
-    return `It was settled: the call did not finish, but ${parts} of its parts happened or may have. Look at them before you send it again.`;
+    return `Settled: the call did not finish, but ${parts} of its parts happened or may have happened. Check them before you send it again.`;
   return left === undefined
-    ? 'It was settled: the change did not happen.'
-    : `It was settled: the change was not finished. ${left}`;
+    ? 'Settled: the change did not happen.'
+    : `Settled: the change was not finished. ${left}`;
 }
 
 /** Runs what a person approved and a dying process never started; the queue's compare-and-set keeps it single. */
@@ -231,38 +233,6 @@ export async function resumeApproved(
     }
   }
   return resumed;
-}
-
-async function setApproval(
-  trx: Transaction<Tables>,
-  callId: string,
-  from: string,
-  to: string,
-  outcome: string | undefined,
-): Promise<void> {
-  await trx
-    .updateTable('approvals')
-    .set((eb) => ({
-      state: to,
-      version: eb('version', '+', 1),
-      ...(outcome === undefined ? {} : { outcome }),
-    }))
-    .where('call_id', '=', callId)
-    .where('state', '=', from)
-    .execute();
-}
-
-/** A permit is for one exact call; when that proved not to have happened, it is still to be had. */
-async function returnPermit(trx: Transaction<Tables>, callId: string): Promise<Approval[]> {
-  const rows = await trx
-    .updateTable('approvals')
-    .set((eb) => ({ state: 'approved', call_id: null, version: eb('version', '+', 1) }))
-    .where('call_id', '=', callId)
-    .where('kind', '=', 'permit')
-    .where('state', '=', 'failed')
-    .returningAll()
-    .execute();
-  return rows.map(toApproval);
 }
 
 /** A process that exists is believed for a good while, even when it stopped renewing: it may only be held up. */

@@ -58,7 +58,7 @@ describe('canonicalJson', () => {
   });
 
   it.each([
-    ['half a surrogate pair', { text: ['ok', '\ud800'] }, /^text\[1\] holds half of a surrogate pair/],
+    ['half a surrogate pair', { text: ['ok', '\ud800'] }, /^text\[1\] contains half of a surrogate pair/],
     [
       'a name with half a surrogate pair',
       { a: { '\udc00': 1 } },

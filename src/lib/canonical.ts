@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import serialize from 'canonicalize';
 
 /** With the u flag a proper pair is one character, so only halves match. */
@@ -30,7 +31,7 @@ function writePlain(value: unknown): string | undefined {
   const sorted = inOrder(value, 0);
   if (sorted === OTHER) return undefined;
   const text = JSON.stringify(sorted);
-  // Half of a surrogate pair is written as an escape, which nothing but a closer look tells from a quoted one.
+  // Half of a surrogate pair is written as an escape, which only a closer look distinguishes from a quoted one.
   return text.includes('\\ud') ? undefined : text;
 }
 
@@ -73,23 +74,28 @@ function objectInOrder(value: object, depth: number): unknown {
     const field = fields[name];
     if (field === undefined) continue;
     const item = inOrder(field, depth + 1);
-    if (item === OTHER || (!ordered && keepsNoPlace(name))) return OTHER;
+    if (item === OTHER || (!ordered && isReorderedKey(name))) return OTHER;
     if (!copy && item !== field) copy = { ...fields };
     if (copy) copy[name] = item;
   }
   return copy ?? value;
 }
 
-/** An object lists names that are numbers first, whatever order they were set in, and `__proto__` is no field when set. */
-const keepsNoPlace = (name: string): boolean => /^\d/.test(name) || name === '__proto__';
+/**
+ * An object lists names that are numbers first, regardless of the order they were set in, and `__proto__` is no field
+ * when set.
+ */
+const isReorderedKey = (name: string): boolean => /^\d/.test(name) || name === '__proto__';
 
 function writeAny(value: unknown): string {
   let text: string | undefined;
   try {
+    // The library takes any depth; what is hashed is also stored with JSON.stringify, which does not.
+    JSON.stringify(value);
     text = serialize(value);
   } catch (error) {
     // The library says what is wrong but not where; looking costs only when something is.
-    if (error instanceof RangeError) throw new CanonicalError('', 'is nested too deeply to be written down');
+    if (error instanceof RangeError) throw new CanonicalError('', 'is nested too deeply to be serialized');
     throw (
       findFault(value, '', new Set()) ?? new CanonicalError('', `has no canonical form (${String(error)})`)
     );
@@ -104,7 +110,7 @@ function findFault(value: unknown, path: string, above: Set<object>): CanonicalE
   }
   if (typeof value === 'bigint') return new CanonicalError(path, 'is a bigint, which JSON does not have');
   if (typeof value === 'string' && LONE_SURROGATE.test(value)) {
-    return new CanonicalError(path, 'holds half of a surrogate pair, which is not valid Unicode');
+    return new CanonicalError(path, 'contains half of a surrogate pair, which is not valid Unicode');
   }
   if (value === null || typeof value !== 'object') return undefined;
   if (above.has(value)) return new CanonicalError(path, 'contains itself');
@@ -120,3 +126,10 @@ function findFault(value: unknown, path: string, above: Set<object>): CanonicalE
   above.delete(value);
   return undefined;
 }
+
+/**
+ * What an approval binds to: SHA-256 in hex over the canonical form of tool and arguments, and of what a toolkit binds a
+ * permit to beyond them. The names are in the order of that form, which spares sorting.
+ */
+export const digest = (tool: string, args: unknown, binding?: unknown): string =>
+  hash('sha256', canonicalJson({ args, binding, tool }));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closest } from './closest.ts';
+import { closest } from './text.ts';
 
 const known = ['x_post_tweet', 'x_like_tweet', 'mode', 'blocked_tools'];
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digest } from './digest.ts';
+import { digest } from './canonical.ts';
 
 describe('digest', () => {
   it('is SHA-256 over the canonical form of tool and arguments', () => {

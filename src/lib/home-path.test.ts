@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { homePath } from './home-path.ts';
+import { homePath } from './file-error.ts';
 
 describe('a path as people write it', () => {
   it.each([

@@ -19,6 +19,7 @@ function check(value: unknown, path: string, depth: number, seen: { text: number
     seen.text += value.length;
     return checkText(value, path);
   }
+  if (typeof value === 'number') return checkNumber(value, path);
   if (value === null || typeof value !== 'object') return undefined;
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
@@ -36,8 +37,22 @@ function check(value: unknown, path: string, depth: number, seen: { text: number
   return undefined;
 }
 
-/** Whether any object in it has `__proto__` as a key of its own, as only parsed JSON can. */
-export function hasPrototypeKey(value: unknown): boolean {
+/** Above this a number is written with an exponent: it was never meant to be exact to the unit. */
+const MAX_DIGITS = 1e21;
+
+/** What JSON.parse could not read exactly is another number than the one that was sent, or none at all. */
+function checkNumber(value: number, path: string): string | undefined {
+  const where = path || 'the value';
+  if (!Number.isFinite(value)) return `${where} is a number outside the range of JSON numbers`;
+  if (Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < MAX_DIGITS)
+    return `${where} is an integer beyond ${Number.MAX_SAFE_INTEGER}, which JSON does not carry exactly; if the tool accepts text, send it as text`;
+  return undefined;
+}
+
+/** Whether the text spells `__proto__` as a key anywhere, also with escapes; `value` is what it was parsed to. */
+export function hasPrototypeKey(text: string, value: unknown): boolean {
+  // Walking every message would cost more than parsing it; without either of these no key can be that one.
+  if (!text.includes('__proto__') && !text.includes('\\u')) return false;
   const open = [value];
   while (open.length > 0) {
     const one = open.pop();
@@ -50,7 +65,7 @@ export function hasPrototypeKey(value: unknown): boolean {
 
 function checkText(text: string, path: string): string | undefined {
   const where = path || 'the value';
-  if (text.includes('\u0000')) return `${where} holds a NUL character`;
-  if (!text.isWellFormed()) return `${where} holds half a surrogate pair, which is not valid Unicode`;
+  if (text.includes('\u0000')) return `${where} contains a NUL character`;
+  if (!text.isWellFormed()) return `${where} contains half of a surrogate pair, which is not valid Unicode`;
   return undefined;
 }

@@ -33,3 +33,8 @@ function formatValue(value: unknown): string {
   if (typeof value === 'string' && /^[\w./:@-]+$/.test(value)) return value;
   return JSON.stringify(value) ?? 'undefined';
 }
+
+/** Replaced by the build with the version of package.json; from source it says so. */
+declare const COUNTERSIGN_VERSION: string | undefined;
+
+export const VERSION: string = typeof COUNTERSIGN_VERSION === 'string' ? COUNTERSIGN_VERSION : '0.0.0-source';

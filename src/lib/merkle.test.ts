@@ -209,7 +209,73 @@ describe('a growing tree', () => {
     expect(verifyInclusion(leaf, -1, 1, [], leaf)).toBe(false);
     expect(verifyInclusion(leaf, 0, 2, ['zz'], leaf)).toBe(false);
     expect(verifyConsistency(2, 1, leaf, leaf, [])).toBe(false);
-    expect(verifyConsistency(0, 1, EMPTY_ROOT, leaf, [])).toBe(true);
     expect(verifyConsistency(3, 5, leaf, leaf, [])).toBe(false);
+  });
+
+  it('rejects an empty leaf and root, a proof from nothing, and an empty tree with another root', () => {
+    const leaf = leafHash('x');
+    expect(verifyInclusion('', 0, 1, [], '')).toBe(false);
+    expect(verifyInclusion(leaf.toUpperCase(), 0, 1, [], leaf.toUpperCase())).toBe(false);
+    expect(verifyConsistency(0, 1, EMPTY_ROOT, leaf, [])).toBe(false);
+    expect(verifyConsistency(0, 7, EMPTY_ROOT, 'anything', [])).toBe(false);
+    expect(verifyConsistency(0, 0, 'anything', 'anything', [])).toBe(false);
+    expect(verifyConsistency(0, 0, leaf, leaf, [])).toBe(false);
+    expect(verifyConsistency(0, 0, EMPTY_ROOT, EMPTY_ROOT, [leaf])).toBe(false);
+    expect(verifyConsistency(1, 1, '', '', [])).toBe(false);
+    expect(verifyConsistency(0, 0, EMPTY_ROOT, EMPTY_ROOT, [])).toBe(true);
+  });
+});
+
+describe('every tree of 0 to 300 leaves', () => {
+  const LARGEST = 300;
+  const leaves = hashesOf(bodiesUpTo(LARGEST));
+  /** RFC 6962 2.1 over any range, each computed once. */
+  const known = new Map<string, string>();
+  const naive = (start: number, end: number): string => {
+    const key = `${start}-${end}`;
+    const earlier = known.get(key);
+    if (earlier !== undefined) return earlier;
+    let split = 1;
+    while (split * 2 < end - start) split *= 2;
+    const made =
+      end === start
+        ? EMPTY_ROOT
+        : end - start === 1
+          ? (leaves[start] ?? '')
+          : nodeHash(naive(start, start + split), naive(start + split, end));
+    known.set(key, made);
+    return made;
+  };
+  const { nodes } = grow(leaves);
+  /** Every place of a small tree; of a larger one the ends, and so many between that all paths have their turn. */
+  const places = (count: number): number[] =>
+    Array.from({ length: count }, (_, index) => index).filter(
+      (index) => count <= 48 || index < 2 || index > count - 3 || index % 11 === count % 11,
+    );
+
+  it('has the naive root, and includes every leaf at its own place only', () => {
+    for (let count = 0; count <= LARGEST; count += 1) {
+      const root = rootOf(grow(leaves.slice(0, count)).frontier);
+      expect(root).toBe(naive(0, count));
+      for (const index of places(count)) {
+        const path = follow(inclusionPlan(index, count), nodes);
+        const leaf = leaves[index] ?? '';
+        if (!verifyInclusion(leaf, index, count, path, root)) expect.fail(`${index} of ${count}`);
+        if (count > 1 && verifyInclusion(leaf, (index + 1) % count, count, path, root))
+          expect.fail(`${index} of ${count} at another place`);
+      }
+    }
+  });
+
+  it('is consistent with every earlier one and with no other', () => {
+    for (let count = 1; count <= LARGEST; count += 1) {
+      for (const from of [...places(count), count]) {
+        const proof = follow(consistencyPlan(from, count), nodes);
+        const holds = verifyConsistency(from, count, naive(0, from), naive(0, count), proof);
+        if (holds !== from > 0) expect.fail(`from ${from} to ${count}`);
+        if (from > 1 && verifyConsistency(from, count, naive(0, from - 1), naive(0, count), proof))
+          expect.fail(`from ${from} to ${count} with the root of ${from - 1}`);
+      }
+    }
   });
 });

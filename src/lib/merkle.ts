@@ -121,7 +121,8 @@ export function verifyInclusion(
   path: readonly string[],
   root: string,
 ): boolean {
-  if (!isSize(index) || !isSize(size) || index >= size || !path.every(isHash)) return false;
+  if (!isSize(index) || !isSize(size) || index >= size) return false;
+  if (!isHash(leaf) || !isHash(root) || !path.every(isHash)) return false;
   let at = index;
   let last = size - 1;
   let current = leaf;
@@ -142,7 +143,10 @@ export function verifyInclusion(
   return last === 0 && current === root;
 }
 
-/** RFC 9162 2.1.4.2. An empty old tree is consistent with every tree. */
+/**
+ * RFC 9162 2.1.4.2. An empty tree has no past to compare: it is consistent with itself alone, because a proof that
+ * held for every newer tree would prove nothing.
+ */
 export function verifyConsistency(
   oldSize: number,
   newSize: number,
@@ -150,9 +154,11 @@ export function verifyConsistency(
   newRoot: string,
   proof: readonly string[],
 ): boolean {
-  if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize || !proof.every(isHash)) return false;
-  if (oldSize === newSize) return proof.length === 0 && oldRoot === newRoot;
-  if (oldSize === 0) return proof.length === 0 && oldRoot === EMPTY_ROOT;
+  if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize) return false;
+  if (!isHash(oldRoot) || !isHash(newRoot) || !proof.every(isHash)) return false;
+  if (oldSize === newSize)
+    return proof.length === 0 && oldRoot === newRoot && (oldSize > 0 || oldRoot === EMPTY_ROOT);
+  if (oldSize === 0) return false;
   const isPower = Number.isInteger(Math.log2(oldSize));
   const [first, ...rest] = isPower ? [oldRoot, ...proof] : proof;
   if (first === undefined) return false;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { uuidv7 } from './uuid.ts';
+import { uuidv7 } from './random.ts';
 
 describe('uuidv7', () => {
   it('has the time, the version and the variant where RFC 9562 puts them', () => {

@@ -5,9 +5,9 @@ const coded = (code: string, message = 'driver text'): Error => Object.assign(ne
 
 describe('storeError', () => {
   it.each([
-    ['ENOTFOUND', 'this host name is not known'],
+    ['ENOTFOUND', 'unknown host name'],
     ['ETIMEDOUT', 'the host cannot be reached'],
-    ['28P01', 'refuses this user or password'],
+    ['28P01', 'rejected this user or password'],
     ['42501', 'may not create or change tables'],
   ])('words %s of PostgreSQL and keeps the driver’s error as cause', (code, words) => {
     const cause = coded(code);
@@ -18,13 +18,13 @@ describe('storeError', () => {
   });
 
   it.each([
-    [coded('', 'attempt to write a readonly database'), '/a/b.db cannot be opened for writing'],
+    [coded('', 'attempt to write a readonly database'), 'Cannot open the database /a/b.db for writing'],
     [coded('SQLITE_CORRUPT'), 'this file is damaged'],
     [
       coded('', 'ConnectionFailed("Unable to open connection to local database /a/b.db: 14")'),
-      'it is a folder, or you may not',
+      'it is a directory, or you may not',
     ],
-    [Object.assign(coded('EACCES'), { path: '/a' }), '/a cannot be used: you may not read or write there'],
+    [Object.assign(coded('EACCES'), { path: '/a' }), 'Cannot use /a: permission denied'],
   ])('words what SQLite and the file system say: %s', (cause, words) => {
     expect(storeError('/a/b.db', cause).message).toContain(words);
   });

@@ -1,4 +1,4 @@
-import { fileProblem } from '../lib/file-problem.ts';
+import { describeFileError } from '../lib/file-error.ts';
 
 /** The store cannot be used: says which one, never with a password, and what to do. */
 export class StoreError extends Error {
@@ -25,18 +25,18 @@ export function shownUrl(url: string): string {
     const { protocol, username, host, pathname } = new URL(url);
     return `${protocol}//${username ? `${username}@` : ''}${host}${pathname}`;
   } catch {
-    return 'postgres://… (not a valid address)';
+    return 'postgres://… (not a valid URL)';
   }
 }
 
 function postgresProblem(url: string, code: string, text: string): string {
-  const store = `The PostgreSQL store cannot be opened (storage.url is ${shownUrl(url)})`;
+  const store = `Cannot open the PostgreSQL database (storage.url is ${shownUrl(url)})`;
   switch (code) {
     case 'ECONNREFUSED':
-      return `${store}: no server answers there. Start PostgreSQL, or correct host and port in storage.url.`;
+      return `${store}: no server is listening there. Start PostgreSQL, or correct host and port in storage.url.`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${store}: this host name is not known. Correct the host in storage.url, or check the network.`;
+      return `${store}: unknown host name. Correct the host in storage.url, or check the network.`;
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
@@ -45,9 +45,9 @@ function postgresProblem(url: string, code: string, text: string): string {
       return `${store}: this database does not exist. Create it with createdb, or correct its name in storage.url.`;
     case '28P01':
     case '28000':
-      return `${store}: the server refuses this user or password. Correct them in storage.url.`;
+      return `${store}: the server rejected this user or password. Correct them in storage.url.`;
     case '42501':
-      return `${store}: this user may not create or change tables there. Grant it, or name another user in storage.url.`;
+      return `${store}: this user may not create or change tables there. Grant it that right, or name another user in storage.url.`;
     case 'ERR_INVALID_URL':
       return `${store}. Write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE; special characters in a password are percent-encoded.`;
     default:
@@ -56,22 +56,22 @@ function postgresProblem(url: string, code: string, text: string): string {
 }
 
 function sqliteProblem(path: string, code: string, text: string, error: unknown): string {
-  const store = `The store ${path} cannot be opened`;
-  const elsewhere = 'or set storage.url or COUNTERSIGN_HOME to a place you may write';
+  const store = `Cannot open the database ${path}`;
+  const elsewhere = 'or set storage.url or COUNTERSIGN_HOME to a writable location';
   if (code === 'SQLITE_NOTADB')
-    return `${store}: this file is not a SQLite database. Name another file as storage.url, or put a backup in place with \`countersign restore FOLDER --force\`.`;
+    return `${store}: this file is not a SQLite database. Name another file as storage.url, or restore a backup with \`countersign restore FOLDER --force\`.`;
   if (code === 'SQLITE_CORRUPT')
-    return `${store}: this file is damaged. Put a backup in place with \`countersign restore FOLDER --force\`.`;
+    return `${store}: this file is damaged. Restore a backup with \`countersign restore FOLDER --force\`.`;
   // libsql gives extended codes, like that of a read-only folder, no name.
   if (code.startsWith('SQLITE_READONLY') || text.includes('readonly database'))
-    return `${store} for writing. Give yourself the right to write the file and its folder, ${elsewhere}.`;
+    return `${store} for writing. Grant yourself write access to the file and its directory, ${elsewhere}.`;
   if (code === 'SQLITE_FULL') return `${store}: the disk is full. Free some space, ${elsewhere}.`;
   if (code.startsWith('SQLITE_BUSY'))
-    return `${store}: another process has kept it locked. Wait for it or stop it, then try again.`;
+    return `${store}: it is locked by another process. Wait for it or stop it, then retry.`;
   // libsql's own text for SQLITE_CANTOPEN, which comes without a code.
   if (code.startsWith('SQLITE_CANTOPEN') || /^ConnectionFailed\(.*: 14"\)$/.test(text))
-    return `${store}: it is a folder, or you may not read and write it. Give yourself the right to, ${elsewhere}.`;
-  const problem = fileProblem(error);
-  if (problem) return `${store}: ${problem} Mend that, ${elsewhere}.`;
+    return `${store}: it is a directory, or you may not read and write it. Grant yourself access, ${elsewhere}.`;
+  const problem = describeFileError(error);
+  if (problem) return `${store}: ${problem} Fix that, ${elsewhere}.`;
   return `${store}: ${text}`;
 }

@@ -1,36 +1,38 @@
-// Written by `npm run gen` from the folders beside this file. Do not edit.
-import type { ConfigSection } from '../contract/config.ts';
-import type { Effect } from '../contract/effect.ts';
-import type { Profile } from '../contract/profile.ts';
+// Written by `npm run gen` from the folders next to this file. Do not edit.
+import type { ToolkitEntry } from '../contract/toolkit-entry.ts';
 import type { Toolkit } from '../contract/toolkit.ts';
-import { sections as assistant } from './assistant/config.ts';
-import { sections as dev } from './dev/config.ts';
-import { sections as research } from './research/config.ts';
-import { sections as x } from './x/config.ts';
-
-export interface ToolkitEntry {
-  readonly id: string;
-  readonly title: string;
-  readonly brings: readonly string[];
-  readonly sections: readonly ConfigSection[];
-  load(): Promise<Toolkit>;
-  readonly catalogue: readonly {
-    readonly name: string;
-    readonly toolkit: string;
-    readonly category: string;
-    readonly effect: Effect;
-    readonly profiles: readonly Profile[];
-    readonly policyName?: string;
-    readonly mayTakeLong?: boolean;
-  }[];
-}
+import { sections as assistant_sections } from './assistant/config.ts';
+import { commands as assistant_commands } from './assistant/commands.ts';
+import './assistant/errors.ts';
+import { sections as dev_sections } from './dev/config.ts';
+import { policy as dev_policy } from './dev/policy.ts';
+import { prompts as dev_prompts } from './dev/prompts.ts';
+import { commands as dev_commands } from './dev/commands.ts';
+import { sections as research_sections } from './research/config.ts';
+import { prompts as research_prompts } from './research/prompts.ts';
+import { commands as research_commands } from './research/commands.ts';
+import './research/errors.ts';
+import { sections as x_sections } from './x/config.ts';
+import { policy as x_policy } from './x/policy.ts';
+import { prompts as x_prompts } from './x/prompts.ts';
+import { commands as x_commands } from './x/commands.ts';
+import './x/errors.ts';
 
 export const toolkitEntries: readonly ToolkitEntry[] = [
   {
     id: "assistant",
     title: "Assistant",
+    rank: 4,
     brings: [],
-    sections: assistant,
+    actsAs: ["assistant"],
+    sections: assistant_sections,
+    policy: undefined,
+    prompts: [],
+    commands: assistant_commands,
+    migrationNames: ["040-assistant"],
+    migrations: async () => [
+      (await import('./assistant/migrations/040-assistant.ts')).migration,
+    ],
     load: async () => (await import('./assistant/toolkit.ts')).toolkit as unknown as Toolkit,
     catalogue: [
       {"name":"order_clawdbot","toolkit":"assistant","category":"assistant","effect":"change","profiles":["write","admin"],"mayTakeLong":true},
@@ -38,9 +40,20 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
   },
   {
     id: "dev",
-    title: "Code repositories",
+    title: "Dev",
+    rank: 2,
     brings: ["governance"],
-    sections: dev,
+    actsAs: [],
+    listenEnv: "TOOLHUB_MCP_LISTEN",
+    sections: dev_sections,
+    policy: dev_policy,
+    prompts: dev_prompts,
+    commands: dev_commands,
+    migrationNames: ["020-dev","062-dev-reviews"],
+    migrations: async () => [
+      (await import('./dev/migrations/020-dev.ts')).migration,
+      (await import('./dev/migrations/062-dev-reviews.ts')).migration,
+    ],
     load: async () => (await import('./dev/toolkit.ts')).toolkit as unknown as Toolkit,
     catalogue: [
       {"name":"runs_create","toolkit":"dev","category":"runs","effect":"change","profiles":["write","admin"],"policyName":"runs.create"},
@@ -53,7 +66,17 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
       {"name":"qa_lint","toolkit":"dev","category":"qa","effect":"change","profiles":["write","admin"],"policyName":"qa.lint","mayTakeLong":true},
       {"name":"code_patch_generate","toolkit":"dev","category":"code","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"code.patch.generate"},
       {"name":"code_branch_pr_create","toolkit":"dev","category":"code","effect":"change","profiles":["write","admin"],"policyName":"code.branch_pr.create"},
+      {"name":"code_branch_pr_update","toolkit":"dev","category":"code","effect":"change","profiles":["write","admin"],"policyName":"code.branch_pr.update"},
+      {"name":"code_read","toolkit":"dev","category":"code","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"code.read"},
+      {"name":"code_tree","toolkit":"dev","category":"code","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"code.tree"},
+      {"name":"code_search","toolkit":"dev","category":"code","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"code.search"},
+      {"name":"github_issue_get","toolkit":"dev","category":"issues","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"github.issue.get"},
+      {"name":"github_issues_list","toolkit":"dev","category":"issues","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"github.issues.list"},
+      {"name":"github_pr_list","toolkit":"dev","category":"pulls","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"github.pr.list"},
+      {"name":"github_pr_comments_list","toolkit":"dev","category":"pulls","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"github.pr.comments.list"},
+      {"name":"github_checks_get","toolkit":"dev","category":"pulls","effect":"read","profiles":["readonly","api-readonly","write","admin"],"policyName":"github.checks.get"},
       {"name":"dev_pr_merge","toolkit":"dev","category":"pulls","effect":"change","profiles":[],"policyName":"dev.pr.merge"},
+      {"name":"dev_pr_review","toolkit":"dev","category":"pulls","effect":"change","profiles":[],"policyName":"dev.pr.review"},
       {"name":"dev_pr_close","toolkit":"dev","category":"pulls","effect":"change","profiles":[],"policyName":"dev.pr.close"},
       {"name":"dev_issue_close","toolkit":"dev","category":"issues","effect":"change","profiles":[],"policyName":"dev.issue.close"},
     ],
@@ -62,7 +85,14 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
     id: "governance",
     title: "Governance",
     brings: [],
+    actsAs: [],
     sections: [],
+    policy: undefined,
+    prompts: [],
+    commands: undefined,
+    migrationNames: [],
+    migrations: async () => [
+    ],
     load: async () => (await import('./governance/toolkit.ts')).toolkit as unknown as Toolkit,
     catalogue: [
       {"name":"approval_request","toolkit":"governance","category":"governance","effect":"propose","profiles":["write","admin"]},
@@ -72,9 +102,19 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
   },
   {
     id: "research",
-    title: "Qualitative research",
+    title: "Research",
+    rank: 3,
     brings: [],
-    sections: research,
+    actsAs: [],
+    sections: research_sections,
+    policy: undefined,
+    prompts: research_prompts,
+    commands: research_commands,
+    migrationNames: ["030-research","031-research-name-forms"],
+    migrations: async () => [
+      (await import('./research/migrations/030-research.ts')).migration,
+      (await import('./research/migrations/031-name-forms.ts')).migration,
+    ],
     load: async () => (await import('./research/toolkit.ts')).toolkit as unknown as Toolkit,
     catalogue: [
       {"name":"get_project_context","toolkit":"research","category":"project","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
@@ -112,7 +152,25 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
       {"name":"add_source","toolkit":"research","category":"project","effect":"change","profiles":["write","admin"]},
       {"name":"auto_code_pattern","toolkit":"research","category":"coding","effect":"change","profiles":["write","admin"]},
       {"name":"auto_code_speaker","toolkit":"research","category":"coding","effect":"change","profiles":["write","admin"]},
+      {"name":"list_segments_for_code","toolkit":"research","category":"coding","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"search_segments","toolkit":"research","category":"coding","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"list_cases","toolkit":"research","category":"project","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"list_attributes","toolkit":"research","category":"project","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"compare_groups","toolkit":"research","category":"analysis","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"find_quote","toolkit":"research","category":"coding","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"code_quote","toolkit":"research","category":"coding","effect":"change","profiles":["write","admin"]},
+      {"name":"reanchor_segments","toolkit":"research","category":"coding","effect":"change","profiles":["write","admin"]},
+      {"name":"update_coding","toolkit":"research","category":"coding","effect":"change","profiles":["write","admin"]},
+      {"name":"list_memos","toolkit":"research","category":"project","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"update_memo","toolkit":"research","category":"project","effect":"change","profiles":["write","admin"]},
+      {"name":"add_annotation","toolkit":"research","category":"project","effect":"change","profiles":["write","admin"]},
+      {"name":"list_journal","toolkit":"research","category":"project","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"add_journal_entry","toolkit":"research","category":"project","effect":"change","profiles":["write","admin"]},
+      {"name":"summarize_segments","toolkit":"research","category":"analysis","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"export_codebook","toolkit":"research","category":"coding","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
+      {"name":"suggest_themes","toolkit":"research","category":"analysis","effect":"propose","profiles":["write","admin"]},
       {"name":"apply_code","toolkit":"research","category":"coding","effect":"change","profiles":[]},
+      {"name":"create_category","toolkit":"research","category":"coding","effect":"change","profiles":[]},
       {"name":"update_source_metadata","toolkit":"research","category":"project","effect":"change","profiles":[]},
       {"name":"undo_change","toolkit":"research","category":"project","effect":"change","profiles":[]},
       {"name":"open_project","toolkit":"research","category":"project","effect":"change","profiles":[]},
@@ -126,8 +184,18 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
   {
     id: "x",
     title: "X",
+    rank: 1,
     brings: [],
-    sections: x,
+    actsAs: [],
+    sections: x_sections,
+    policy: x_policy,
+    prompts: x_prompts,
+    commands: x_commands,
+    migrationNames: ["010-x-client","011-x-growth"],
+    migrations: async () => [
+      (await import('./x/migrations/010-client.ts')).migration,
+      (await import('./x/migrations/011-growth.ts')).migration,
+    ],
     load: async () => (await import('./x/toolkit.ts')).toolkit as unknown as Toolkit,
     catalogue: [
       {"name":"approve_all","toolkit":"x","category":"approval","effect":"decide","profiles":["write","admin"]},
@@ -171,6 +239,7 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
       {"name":"suggest_topics","toolkit":"x","category":"content","effect":"read","profiles":["write","admin"]},
       {"name":"topic_performance_snapshot","toolkit":"x","category":"context","effect":"read","profiles":["write","admin"]},
       {"name":"update_draft","toolkit":"x","category":"write","effect":"decide","profiles":[]},
+      {"name":"update_target_account","toolkit":"x","category":"discovery","effect":"decide","profiles":[]},
       {"name":"validate_config","toolkit":"x","category":"config","effect":"read","profiles":["readonly","api-readonly","write","admin"]},
       {"name":"x_bookmark_tweet","toolkit":"x","category":"engage","effect":"change","profiles":["write","admin"],"policyName":"bookmark_tweet"},
       {"name":"x_delete_tweet","toolkit":"x","category":"write","effect":"destroy","profiles":["write","admin"],"policyName":"delete_tweet"},

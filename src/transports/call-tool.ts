@@ -1,40 +1,44 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   type CallToolResult,
   inputRequired,
   inputResponse,
+  LOG_LEVEL_META_KEY,
+  type LoggingLevel,
   ProtocolError,
   ProtocolErrorCode,
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { CALL_TOOL } from '../catalogue/discovery.ts';
+import { toDirectResult, toMcpResult } from '../catalogue/mcp.ts';
+import { ToolError } from '../contract/errors.ts';
+import type { JsonObject } from '../contract/json.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
-import type { BoundTool, CallRequest, CallResult, Consent, Progress } from '../kernel/call.ts';
-import { closest } from '../lib/closest.ts';
-import { CALL_TOOL } from '../registry/discovery.ts';
-import type { OwnedTool } from '../registry/inventory.ts';
-import { toMcpResult } from '../render/mcp.ts';
+import { RPC_ERROR } from '../contract/servers.ts';
+import type { BoundTool } from '../contract/toolkit.ts';
+import type { CallRequest, CallResult, Elicitation, Progress } from '../kernel/call/call.ts';
+import { isObject } from '../lib/is-object.ts';
+import { closest } from '../lib/text.ts';
+import { resolvePrincipal } from './identity.ts';
+import { whenDropped } from './in-flight.ts';
+import { callStamp, type QuestionState, runLeg, type TaskWish } from './legs.ts';
 import type { Peer, Served } from './served.ts';
-import type { Work } from './task-board.ts';
-import { boardOf } from './tasks.ts';
+import type { Ending } from './task-board.ts';
+import { asForeign, boardOf, taskHandle } from './tasks.ts';
 
 export const TOKEN_KEY = 'countersign/token';
 const IDEMPOTENCY_KEY = 'countersign/idempotency_key';
 const QUESTION = 'decision';
 
-/** What a person was asked: their answer counts for exactly this call, once. */
-export interface QuestionState {
-  readonly nonce: string;
-  readonly principal: string;
-  readonly digest: string;
-  /** Stamp of what the question showed. */
-  readonly about: string;
-}
-
 export interface Caller {
   /** The client's own name and version: a label, never an identity. */
   readonly client: string | undefined;
   readonly canAsk: boolean;
+  /** Can show a person a link; a page it opens knows the person, the client's answer does not. */
+  readonly canLink: boolean;
+  /** What a third-party server may learn that the client can do. */
+  readonly capabilities: JsonObject;
   /** Understands a handle in place of an answer. */
   readonly takesTasks: boolean;
 }
@@ -44,7 +48,12 @@ export async function callTool(
   served: Served,
   peer: Peer,
   caller: Caller,
-  params: { readonly name: string; readonly arguments?: Record<string, unknown> },
+  params: {
+    readonly name: string;
+    readonly arguments?: Record<string, unknown>;
+    /** A client of 2025 asks for a handle with the call itself. */
+    readonly task?: unknown;
+  },
   context: ServerContext,
   codec: RequestStateCodec<QuestionState>,
 ): Promise<CallToolResult | ReturnType<typeof inputRequired>> {
@@ -59,15 +68,40 @@ export async function callTool(
     principal: caller.client ? { ...principal, label: caller.client } : principal,
     transport: peer.transport,
     client: caller.client,
+    connection: peer.connection,
     idempotencyKey: typeof key === 'string' && key ? key : undefined,
+    meta: foreignMeta(context.mcpReq),
+    onLog: logSender(context),
   };
-  if (caller.takesTasks && owned.tool.mayTakeLong) {
-    const task = boardOf(served).start(principalName(principal), longCall(served, request));
-    if (task) return { resultType: 'task', ...task } as unknown as CallToolResult;
+  const wish = taskWish(served, owned, caller, context.mcpReq.envelope ? undefined : params.task);
+  if (wish?.begin === 'now' && !boardOf(served).hasShare(principalName(principal))) {
+    const refusal = tooManyTasks(principalName(principal), served.shares.tasks);
+    return render(served, owned, await served.invoke({ ...request, refusal }), peer);
   }
-  const result = await served.invoke({ ...request, signal, consent, onProgress: progressSender(context) });
+  const onProgress = progressSender(context);
+  if (wish || owned.tool.asksClient) {
+    const { capabilities } = caller;
+    const leg = await runLeg(served, { ...request, onProgress }, context, {
+      capabilities,
+      codec,
+      task: wish,
+    });
+    if ('asked' in leg) return leg.asked;
+    if ('task' in leg) return taskHandle(leg.task, context) as unknown as CallToolResult;
+    return render(served, owned, leg.result, peer);
+  }
+  const invoke = (answer: Elicitation | undefined): Promise<CallResult> =>
+    served.invoke({
+      ...request,
+      signal: owned.tool.outlivesCaller ? untilLeft(context) : signal,
+      consent: answer,
+      onProgress,
+    });
+  const result = await invoke(consent);
   if (result.outcome.status === 'needs_person') {
-    const { question: text, about } = result.outcome;
+    const { question: text, about, sign } = result.outcome;
+    // A client that opens no links gets the refusal, which has the link.
+    if (sign !== undefined && !caller.canLink) return render(served, owned, await invoke(undefined), peer);
     const state: QuestionState = {
       nonce: randomUUID(),
       principal: principalName(principal),
@@ -75,48 +109,142 @@ export async function callTool(
       about,
     };
     return inputRequired({
-      inputRequests: { [QUESTION]: question(text) },
+      inputRequests: {
+        [QUESTION]:
+          sign === undefined ? question(text) : inputRequired.elicitUrl({ message: text, url: sign }),
+      },
       requestState: await codec.mint(state),
     });
   }
-  return render(served, owned, result);
+  return render(served, owned, result, peer);
 }
 
-/** The renderer builds protocol results without knowing the SDK; the shapes are the same. */
-const render = (served: Served, { tool, toolkit }: BoundTool, result: CallResult): CallToolResult =>
-  toMcpResult({ tool, dialect: toolkit.dialect, ...result }, served.modes()) as unknown as CallToolResult;
+/** What is known of a call that needs nothing but its reply: no question, no task, no progress. */
+export interface PlainRequest {
+  readonly args: unknown;
+  readonly client: string | undefined;
+  readonly meta: Readonly<Record<string, unknown>> | undefined;
+  readonly signal: AbortSignal;
+}
 
-/** The same call without its request: progress becomes the task's message, and only the task can be cancelled. */
-const longCall =
-  (served: Served, request: CallRequest): Work =>
-  async (signal, say) => {
-    try {
-      const onProgress = ({ message }: Progress) => say(message);
-      const result = await served.invoke({ ...request, signal, onProgress });
-      const { outcome } = result;
-      // A tool that ended well before it noticed, or that may have changed something, says so in its result.
-      if (outcome.status === 'failed' && outcome.fault.code === 'cancelled') return { status: 'cancelled' };
-      return { status: 'completed', result: render(served, request.bound, result) };
-    } catch (error) {
-      served.log.error('A task failed unexpectedly', { tool: request.bound.tool.name, error });
-      const code = ProtocolErrorCode.InternalError;
-      return { status: 'failed', error: { code, message: 'The server failed; details are in its log.' } };
+/** Serves such a call; who is asking is decided as for any other. */
+export async function callPlainTool(
+  served: Served,
+  peer: Peer,
+  owned: BoundTool,
+  { args, client, meta, signal }: PlainRequest,
+): Promise<CallToolResult> {
+  const principal = await identify(served, peer, meta?.[TOKEN_KEY]);
+  const key = meta?.[IDEMPOTENCY_KEY];
+  const result = await served.invoke({
+    bound: owned,
+    args,
+    principal: client ? { ...principal, label: client } : principal,
+    transport: peer.transport,
+    client,
+    connection: peer.connection,
+    idempotencyKey: typeof key === 'string' && key ? key : undefined,
+    meta: meta && foreignMeta({ _meta: meta } as ServerContext['mcpReq']),
+    signal,
+  });
+  return render(served, owned, result, peer);
+}
+
+const tooManyTasks = (owner: string, max: number): ToolError =>
+  new ToolError(
+    'quota_exceeded',
+    `${owner} already has ${max} working tasks, the most it may have (server.max_tasks_per_agent). Nothing was done: wait until some are finished, or cancel them.`,
+    { detail: { setting: 'server.max_tasks_per_agent', max } },
+  );
+
+/** Clients of 2025 may drop a stream and cancel nothing; without this their answer would count as delivered. */
+function untilLeft({ mcpReq, http }: ServerContext): AbortSignal {
+  return http?.req ? AbortSignal.any([whenDropped(http.req), mcpReq.signal]) : mcpReq.signal;
+}
+
+/** What belongs to this connection (progress token) or to us is not another server's business. */
+export function foreignMeta({ _meta: meta, envelope }: ServerContext['mcpReq']): JsonObject | undefined {
+  const theirs = Object.entries(meta ?? {}).filter(
+    ([key]) => key !== 'progressToken' && !key.startsWith('countersign/'),
+  );
+  // A legacy client has a level for its whole session, by which our own side filters; a modern one names it or wants none.
+  const level = envelope ? (envelope as Record<string, unknown>)[LOG_LEVEL_META_KEY] : 'debug';
+  const all = level === undefined ? theirs : [...theirs, [LOG_LEVEL_META_KEY, level] as const];
+  return all.length === 0 ? undefined : (Object.fromEntries(all) as JsonObject);
+}
+
+/** Passes a third-party server's log messages on, as far as this client wants them. */
+export const logSender =
+  ({ mcpReq }: ServerContext): CallRequest['onLog'] =>
+  ({ level, data, logger }) =>
+    void mcpReq.log(level as LoggingLevel, data, logger).catch(() => {});
+
+/** The renderer builds protocol results without knowing the SDK; the shapes are the same. */
+function render(
+  served: Served,
+  { tool, toolkit }: BoundTool,
+  result: CallResult,
+  peer?: Peer,
+): CallToolResult {
+  const { dialect } = toolkit;
+  const toResult = peer?.transport === 'tcp' ? toDirectResult : toMcpResult;
+  const rendered = toResult({ tool, dialect, ...result }, served.modes()) as unknown as CallToolResult;
+  if (!dialect.passOn) return rendered;
+  // A server's protocol error reaches the client as one, as it would directly.
+  const error = rendered._meta?.[RPC_ERROR] as { code: number; message: string; data?: unknown } | undefined;
+  if (error) throw new ProtocolError(error.code, error.message, error.data);
+  return asForeign(rendered);
+}
+
+/** Whether the client is given a handle, and when; undefined where it waits for the result. */
+function taskWish(
+  served: Served,
+  bound: BoundTool,
+  { takesTasks }: Caller,
+  wanted: unknown,
+): TaskWish | undefined {
+  const { tool } = bound;
+  const toEnding = (result: Promise<CallResult>): Promise<Ending> => endingOf(served, bound, result);
+  if (wanted !== undefined) {
+    if (tool.mayTakeLong) return { begin: 'now', toEnding };
+    const message = `${tool.name} cannot be called as a task. Call it without \`task\`.`;
+    throw new ProtocolError(ProtocolErrorCode.MethodNotFound, message);
+  }
+  if (!takesTasks || !tool.mayTakeLong) return undefined;
+  return { begin: tool.remoteTasks ? 'with-remote' : 'now', toEnding };
+}
+
+/** How a task ends; a tool that ended well before it noticed a cancel, or that may have changed something, says so. */
+async function endingOf(served: Served, bound: BoundTool, running: Promise<CallResult>): Promise<Ending> {
+  try {
+    const result = await running;
+    const { outcome } = result;
+    if (outcome.status === 'failed' && outcome.fault.code === 'cancelled') return { status: 'cancelled' };
+    return { status: 'completed', result: render(served, bound, result) };
+  } catch (error) {
+    if (error instanceof ProtocolError) {
+      const { code, message, data } = error;
+      return { status: 'failed', error: { code, message, ...(data === undefined ? {} : { data }) } };
     }
-  };
+    served.log.error('A task failed unexpectedly', { tool: bound.tool.name, error });
+    const code = ProtocolErrorCode.InternalError;
+    return { status: 'failed', error: { code, message: 'Internal error. Details are in the server log.' } };
+  }
+}
 
 export async function identify(served: Served, peer: Peer, shown: unknown): Promise<Principal> {
   const token = typeof shown === 'string' ? shown : peer.token;
-  if (token === undefined) {
-    if (!peer.needsToken) return peer.principal;
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      `A token is required here: put an agent's token in _meta["${TOKEN_KEY}"].`,
-    );
+  if (token === undefined && peer.principal) return peer.principal;
+  const who = await resolvePrincipal(served, { token, needsToken: peer.needsToken });
+  if (who.principal) {
+    peer.onIdentified?.();
+    return who.principal;
   }
-  const known = await served.authenticate(token);
-  if (!known)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The token is not known or was revoked.');
-  return known;
+  const text =
+    who.refused === 'missing'
+      ? `Authentication required: pass an agent token in _meta["${TOKEN_KEY}"].`
+      : 'The token is invalid or revoked.';
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
 }
 
 /** Discovery's call_tool is replaced by the tool it names, so that the inner tool's effect is what is judged. */
@@ -124,9 +252,9 @@ export async function pick(
   served: Served,
   name: string,
   args: unknown,
-): Promise<{ owned: OwnedTool; args: unknown }> {
+): Promise<{ owned: BoundTool; args: unknown }> {
   const { exposure } = served;
-  if (name === CALL_TOOL && exposure.options.discovery && isRecord(args)) {
+  if (name === CALL_TOOL && exposure.options.discovery && isObject(args)) {
     const inner = typeof args.name === 'string' ? await exposure.reach(args.name) : undefined;
     const known = Object.keys(args).every((key) => key === 'name' || key === 'arguments');
     if (inner && known) return { owned: inner, args: args.arguments ?? {} };
@@ -141,24 +269,9 @@ function unknownTool({ exposure }: Served, name: string): ProtocolError {
   const meant = closest(name, exposure.names);
   const hint =
     meant === undefined
-      ? 'tools/list names those of this session; a person chooses them with --toolkits and --profile.'
+      ? 'tools/list shows the tools of this session; a person chooses them with --toolkits and --profile.'
       : `Did you mean ${meant}?`;
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}. ${hint}`);
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
-
-/** Binds an answer to the exact call it was asked for; the client repeats the call to the letter. */
-function callStamp(tool: string, args: unknown): string {
-  try {
-    return createHash('sha256')
-      .update(JSON.stringify([tool, args]))
-      .digest('hex');
-  } catch {
-    // Nested beyond any sense: the pipeline refuses it, and no answer can belong to it.
-    return randomUUID();
-  }
 }
 
 async function consentOf(
@@ -167,9 +280,14 @@ async function consentOf(
   { mcpReq }: ServerContext,
   principal: Principal,
   wanted: () => string,
-): Promise<Consent | undefined> {
+): Promise<Elicitation | undefined> {
   const state = served.dialogs ? mcpReq.requestState<QuestionState>() : undefined;
-  if (state && state.digest === wanted() && state.principal === principalName(principal)) {
+  if (
+    state &&
+    state.parked === undefined &&
+    state.digest === wanted() &&
+    state.principal === principalName(principal)
+  ) {
     const answer = inputResponse(mcpReq.inputResponses, QUESTION);
     const agreed = answer.kind === 'elicit' && answer.action === 'accept' && answer.content?.confirm === true;
     if (agreed && (await served.firstUse(`elicitation:${state.nonce}`)))
@@ -186,23 +304,23 @@ const question = (message: string) =>
     requestedSchema: {
       type: 'object',
       properties: {
-        confirm: { type: 'boolean', title: 'Yes, do it', description: 'Only a person may answer this.' },
+        confirm: { type: 'boolean', title: 'Approve', description: 'Only a person may decide this.' },
       },
       required: ['confirm'],
     },
   });
 
-function progressSender({ mcpReq }: ServerContext): ((progress: Progress) => void) | undefined {
+export function progressSender({ mcpReq }: ServerContext): ((progress: Progress) => void) | undefined {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return undefined;
   let count = 0;
   return ({ message, done, total }) => {
-    // The protocol wants every value larger than the one before.
-    count = Math.max(count + (done > count ? 0 : 1e-6), done);
+    // The protocol wants every value larger than the one before; only a known total forbids to count on.
+    count = done > count ? done : count + (total === undefined ? 1 : 1e-6);
     const params = {
       progressToken: token,
       progress: count,
-      message,
+      ...(message === '' ? {} : { message }),
       ...(total === undefined ? {} : { total }),
     };
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});

@@ -7,18 +7,24 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../contract/principal.ts';
 import { principalName } from '../contract/principal.ts';
+import { isObject } from '../lib/is-object.ts';
 import { hasPrototypeKey } from '../lib/json-shape.ts';
+import { wrongParamHeader } from '../lib/param-headers.ts';
+import { SessionTransport } from './http-session.ts';
 import { createMcpServer } from './mcp-server.ts';
 import type { Peer, Served } from './served.ts';
+import { listenedResources, subscriptionsOf } from './subscriptions.ts';
 import { closeTasks } from './tasks.ts';
 
 export type ServerFor = (served: Served, peer: Peer) => Server;
 
-const MAX_SESSIONS = 1000;
 const SESSION_IDLE_MS = 60 * 60 * 1000;
+/** An agent that opens too many loses its own oldest first, unless it used that one within this time. */
+const RECLAIM_MS = 10 * 60 * 1000;
+const SWEEP_MS = 60 * 1000;
 
 interface Session {
-  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly transport: SessionTransport;
   readonly server: Server;
   readonly owner: string;
   usedAt: number;
@@ -31,6 +37,7 @@ interface Session {
 export function createMcpEndpoint(
   served: Served,
   serverFor: ServerFor = (one, peer) => createMcpServer(one, peer),
+  now: () => number = Date.now,
 ) {
   const sessions = new Map<string, Session>();
   const principals = new WeakMap<Request, Principal>();
@@ -46,9 +53,46 @@ export function createMcpEndpoint(
     { legacy: 'reject', onerror: report },
   );
 
+  const { notify } = modern;
+  const unwatch = served.watch?.((change) => {
+    if (change.kind === 'tools') notify.toolsChanged();
+    else if (change.kind === 'prompts') notify.promptsChanged();
+    else if (change.kind === 'updated') notify.resourceUpdated(change.uri);
+    else notify.resourcesChanged();
+  });
+
+  /** The SDK answers a listening client without asking us; the third-party server must be listened to as well. */
+  const followWhileOpen = async (request: Request, principal: Principal, body: unknown): Promise<void> => {
+    const uris = served.foreign ? listenedResources(body) : [];
+    if (uris.length === 0) return;
+    const board = subscriptionsOf(served);
+    request.signal.addEventListener('abort', () => void board.drop(request), { once: true });
+    await board.follow(uris, request, { principal, transport: 'http' });
+  };
+
+  const drop = (id: string, { server }: Session): void => {
+    sessions.delete(id);
+    void server.close();
+  };
+  const dropIdle = (): void => {
+    for (const [id, session] of sessions) if (now() - session.usedAt > SESSION_IDLE_MS) drop(id, session);
+  };
+  const sweep = setInterval(dropIdle, SWEEP_MS).unref();
+
+  /** Makes room among the principal's own sessions; nobody else's is touched. False when all of them are in use. */
+  const hasShare = (owner: string): boolean => {
+    dropIdle();
+    const own = [...sessions].filter(([, session]) => session.owner === owner);
+    if (own.length < served.shares.sessions) return true;
+    const [oldest] = own.sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    if (!oldest || now() - oldest[1].usedAt <= RECLAIM_MS) return false;
+    drop(...oldest);
+    return true;
+  };
+
   const openSession = async (principal: Principal): Promise<Session> => {
-    const server = serverFor(served, peer(principal));
-    const transport = new WebStandardStreamableHTTPServerTransport({
+    const server = serverFor(served, { ...peer(principal), connection: randomUUID() });
+    const transport = new SessionTransport({
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (id) => {
         sessions.set(id, session);
@@ -57,24 +101,35 @@ export function createMcpEndpoint(
         sessions.delete(id);
       },
     });
-    const session: Session = { transport, server, owner: principalName(principal), usedAt: Date.now() };
+    const session: Session = { transport, server, owner: principalName(principal), usedAt: now() };
     await server.connect(transport);
-    dropIdle(sessions);
     return session;
+  };
+
+  /** A session belongs to the one who opened it; to anyone else it does not exist. */
+  const sessionOf = (id: string, principal: Principal): SessionTransport | undefined => {
+    const session = sessions.get(id);
+    if (session?.owner !== principalName(principal)) return undefined;
+    session.usedAt = now();
+    return session.transport;
   };
 
   const legacy = async (request: Request, principal: Principal, parsedBody: unknown): Promise<Response> => {
     const id = request.headers.get('mcp-session-id');
     if (id !== null) {
-      const session = sessions.get(id);
-      // A session belongs to whoever opened it; to anybody else it does not exist.
-      if (!session || session.owner !== principalName(principal))
-        return rpcError(404, -32001, 'Session not found');
-      session.usedAt = Date.now();
-      return session.transport.handleRequest(request, { parsedBody });
+      const transport = sessionOf(id, principal);
+      if (!transport) return rpcError(404, -32001, 'Session not found');
+      return transport.handleRequest(request, { parsedBody });
     }
     if (request.method !== 'POST') return rpcError(405, -32000, 'Method not allowed.');
     if (isInitialize(parsedBody) && acceptsEvents(request)) {
+      const owner = principalName(principal);
+      if (!hasShare(owner))
+        return rpcError(
+          429,
+          -32000,
+          `${owner} already has ${served.shares.sessions} open sessions, the most it may have (server.max_sessions_per_agent). Close some, or wait.`,
+        );
       const session = await openSession(principal);
       return session.transport.handleRequest(request, { parsedBody });
     }
@@ -101,16 +156,22 @@ export function createMcpEndpoint(
   };
 
   return {
-    notify: modern.notify,
+    notify,
+    sessionOf,
     async fetch(request: Request, principal: Principal): Promise<Response> {
       const body = request.method === 'POST' ? await readBody(request) : undefined;
       if (body instanceof Response) return body;
       const parsedBody = body?.value;
       if (await isLegacyRequest(request, parsedBody)) return legacy(request, principal, parsedBody);
+      const mismatch = await paramMismatch(served, request, parsedBody);
+      if (mismatch) return mismatch;
       principals.set(request, principal);
+      await followWhileOpen(request, principal, parsedBody);
       return modern.fetch(request, { parsedBody });
     },
     async close(): Promise<void> {
+      clearInterval(sweep);
+      unwatch?.();
       await modern.close();
       for (const { server } of sessions.values()) await server.close();
       sessions.clear();
@@ -119,14 +180,17 @@ export function createMcpEndpoint(
   };
 }
 
-function dropIdle(sessions: Map<string, Session>): void {
-  const oldest = [...sessions.entries()].sort((a, b) => a[1].usedAt - b[1].usedAt);
-  for (const [id, session] of oldest) {
-    const idle = Date.now() - session.usedAt > SESSION_IDLE_MS;
-    if (!idle && sessions.size <= MAX_SESSIONS) break;
-    sessions.delete(id);
-    void session.server.close();
-  }
+/** Arguments that a tool's schema mirrors in headers must equal them, or a proxy on the way was shown something else. */
+async function paramMismatch(served: Served, request: Request, body: unknown): Promise<Response | undefined> {
+  if (!served.foreign || !isObject(body) || body.method !== 'tools/call' || !isObject(body.params)) return;
+  const { name, arguments: args = {} } = body.params;
+  const owned = typeof name === 'string' ? await served.exposure.find(name) : undefined;
+  const schema = owned?.tool.definition?.inputSchema;
+  if (!isObject(schema) || !isObject(args)) return;
+  const wrong = wrongParamHeader(schema, args, request.headers);
+  if (wrong === undefined) return;
+  const id = typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null;
+  return rpcError(400, -32020, `The header ${wrong} does not repeat its argument.`, id);
 }
 
 /** Read and parsed here once, so that what the SDK would drop in silence is refused aloud. */
@@ -134,7 +198,7 @@ async function readBody(request: Request): Promise<{ value: unknown } | Response
   const text = await request.text();
   try {
     const value: unknown = JSON.parse(text);
-    if (text.includes('__proto__') && hasPrototypeKey(value)) {
+    if (hasPrototypeKey(text, value)) {
       return rpcError(400, -32600, 'Invalid request: the key "__proto__" is not allowed.');
     }
     return { value };
@@ -156,5 +220,9 @@ function acceptingEvents(request: Request): Request {
   return new Request(request.url, { method: 'POST', headers, signal: request.signal });
 }
 
-const rpcError = (status: number, code: number, message: string): Response =>
-  Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
+const rpcError = (
+  status: number,
+  code: number,
+  message: string,
+  id: string | number | null = null,
+): Response => Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });

@@ -1,7 +1,8 @@
 import type { Hono } from 'hono';
-import { dialects } from '../render/dialects/index.ts';
+import type { JsonObject } from '../contract/json.ts';
 import { pick } from './call-tool.ts';
-import type { Door } from './http-door.ts';
+import type { Door } from './http-access.ts';
+import { whenDropped } from './in-flight.ts';
 import { listingOf } from './mcp-server.ts';
 import type { Served } from './served.ts';
 
@@ -19,6 +20,13 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
       tools: served.exposure.names.length,
       ...(challenge ? { store: served.proveStore(challenge.slice(0, 100)) } : {}),
     });
+  });
+
+  // For load balancers and monitors, which have no token: whether it works, and nothing about what it does.
+  app.get('/health', async (context) => {
+    const { status, evidence } = await served.health();
+    const ok = status === 'ok';
+    return context.json({ status: ok ? 'ok' : 'degraded', evidence: evidence ?? null }, ok ? 200 : 503);
   });
 
   app.get('/tools', async (context) => {
@@ -41,7 +49,7 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
       return context.json(
         {
           success: false,
-          error: `There is no tool named ${JSON.stringify(name.slice(0, 80))}; GET /tools lists them.`,
+          error: `Tool ${JSON.stringify(name.slice(0, 80))} not found. GET /tools lists the tools.`,
           error_code: 'TOOL_NOT_FOUND',
         },
         404,
@@ -53,15 +61,16 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
       args,
       principal: who,
       transport: 'rest',
-      client: context.req.header('user-agent')?.slice(0, 120),
-      signal: context.req.raw.signal,
+      client: context.req.header('user-agent'),
+      signal: whenDropped(context.req.raw),
+      meta: traceMeta(context.req.header('traceparent')),
       idempotencyKey: context.req.header('idempotency-key') || undefined,
     });
     const { dialect } = owned.toolkit;
-    return context.json(dialects[dialect].body({ tool: owned.tool, dialect, ...result }, served.modes()));
+    return context.json(dialect.body({ tool: owned.tool, dialect, ...result }, served.modes()));
   });
 
-  // Whatever else is asked for here is a mistake of a program: it must not get the web application's page.
+  // Anything else requested here is a mistake of a program: it must not get the web application's page.
   app.all('/tools/*', async (context) => {
     const who = await door.identify(context.req.raw);
     if (who instanceof Response) return who;
@@ -71,7 +80,7 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
       return context.json(
         {
           success: false,
-          error: `There is nothing at ${JSON.stringify(path.slice(0, 100))}; GET /tools lists the tools.`,
+          error: `Nothing at ${JSON.stringify(path.slice(0, 100))}. GET /tools lists the tools.`,
           error_code: 'NOT_FOUND',
         },
         404,
@@ -97,10 +106,14 @@ async function readBody(request: Request): Promise<{ arguments?: unknown } | str
     if (body !== null && typeof body === 'object' && !Array.isArray(body)) {
       const [stray] = Object.keys(body);
       if (stray === undefined || 'arguments' in body) return body;
-      return `The body has ${JSON.stringify(stray.slice(0, 80))} but no "arguments": wrap what the tool takes, {"arguments": {…}}.`;
+      return `The body has ${JSON.stringify(stray.slice(0, 80))} but no "arguments". Wrap the tool's arguments: {"arguments": {…}}.`;
     }
-    return 'The body must be a JSON object like {"arguments": {…}}.';
+    return 'The body must be a JSON object such as {"arguments": {…}}.';
   } catch {
     return 'The body is not JSON. Send {"arguments": {…}}.';
   }
 }
+
+/** Plain HTTP clients give their trace context in a header, as W3C says. */
+const traceMeta = (traceparent: string | undefined): JsonObject | undefined =>
+  traceparent === undefined ? undefined : { traceparent };

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Ending, TaskBoard } from './task-board.ts';
+import { type Ending, TaskBoard, type TaskControl } from './task-board.ts';
 
 const done: Ending = { status: 'completed', result: { text: 'done' } };
-const untilStopped = (signal: AbortSignal): Promise<Ending> =>
+const untilStopped = ({ signal }: Pick<TaskControl, 'signal'>): Promise<Ending> =>
   new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve({ status: 'cancelled' }), { once: true });
   });
@@ -12,9 +12,9 @@ afterEach(() => void vi.useRealTimers());
 describe('the board of tasks', () => {
   it('begins none when it is full, and makes room once the first have had their time', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    const board = new TaskBoard(2);
+    const board = new TaskBoard({ max: 2 });
     const first = board.start('a', async () => done);
-    board.start('a', async () => done);
+    board.start('b', async () => done);
     expect(board.start('a', async () => done)).toBeUndefined();
     const { taskId = '', ttlMs = 0 } = first ?? {};
     await new Promise(setImmediate);
@@ -25,6 +25,20 @@ describe('the board of tasks', () => {
     expect(board.start('a', async () => done)).toMatchObject({ status: 'working' });
   });
 
+  it('leaves half of its room to other agents, and counts what is under way for each', async () => {
+    const board = new TaskBoard({ max: 4, working: 2 });
+    for (const left of [true, true]) {
+      expect(board.hasShare('a')).toBe(left);
+      board.start('a', untilStopped);
+    }
+    expect([board.hasShare('a'), board.hasShare('b')]).toEqual([false, true]);
+    expect(board.start('a', async () => done)).toBeUndefined();
+    expect(board.start('b', async () => done)).toMatchObject({ status: 'working' });
+    expect(board.start('b', async () => done)).toMatchObject({ status: 'working' });
+    await board.close();
+    expect(board.hasShare('a')).toBe(true);
+  });
+
   it('keeps a task that still works beyond its time', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const board = new TaskBoard();
@@ -33,7 +47,7 @@ describe('the board of tasks', () => {
     expect(board.get('a', taskId)).toMatchObject({ status: 'working' });
   });
 
-  it('shows and cancels a task for nobody but its owner', () => {
+  it('shows and cancels a task only for its owner', () => {
     const board = new TaskBoard();
     const { taskId = '' } = board.start('a', untilStopped) ?? {};
     expect(board.get('b', taskId)).toBeUndefined();
@@ -46,9 +60,9 @@ describe('the board of tasks', () => {
     const board = new TaskBoard();
     let say: (message: string) => void = () => {};
     const { taskId = '' } =
-      board.start('a', (signal, tell) => {
-        say = tell;
-        return untilStopped(signal);
+      board.start('a', (control) => {
+        say = control.say;
+        return untilStopped(control);
       }) ?? {};
     say('half of it');
     expect(board.get('a', taskId)?.statusMessage).toBe('half of it');
@@ -60,8 +74,8 @@ describe('the board of tasks', () => {
   it('stops what works when it closes, for a reason that lets it go on elsewhere, and begins nothing more', async () => {
     const board = new TaskBoard();
     let reason: unknown;
-    board.start('a', async (signal) => {
-      const ending = await untilStopped(signal);
+    board.start('a', async ({ signal }) => {
+      const ending = await untilStopped({ signal });
       reason = signal.reason;
       return ending;
     });

@@ -1,12 +1,13 @@
+import type { Inventory } from '../catalogue/inventory.ts';
+import type { Modes } from '../contract/dialect.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { KernelPorts, Log } from '../contract/ports.ts';
 import type { Principal } from '../contract/principal.ts';
-import type { Database } from '../kernel/database.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import type { PolicyOverrides } from '../kernel/policy/in-force.ts';
 import type { Policy, PolicyInput } from '../kernel/policy/index.ts';
-import type { PolicyOverrides } from '../kernel/policy-in-force.ts';
-import type { Inventory } from '../registry/inventory.ts';
-import type { Modes } from '../render/dialect.ts';
+import type { Database } from '../kernel/store/database.ts';
+import type { PasskeyPage } from './passkey-page.ts';
 
 /** What the web application may use. Everything that acts goes through `kernel.invoke` or the approval queue. */
 export interface WebPorts {
@@ -16,7 +17,8 @@ export interface WebPorts {
   readonly database: Database;
   readonly log: Log;
   readonly version: string;
-  readonly toolkits: readonly string[];
+  /** The enabled toolkits, in the order of the navigation. */
+  readonly toolkits: readonly { readonly id: string; readonly title: string }[];
   readonly profile: string;
   /** Where the built pages are; undefined when this build has none. */
   readonly assets: string | undefined;
@@ -30,11 +32,18 @@ export interface WebPorts {
   exportRun(run: string): Promise<JsonObject | undefined>;
   /** The public keys that sign, or once signed, for the log. */
   logKeys(): Promise<readonly string[]>;
-  /** How an agent's program starts its own server on this store. */
-  readonly agentCommand: {
-    readonly command: string;
-    readonly args: readonly string[];
-    readonly env: Readonly<Record<string, string>>;
-  };
+  /** What clients need to start a server of their own on this database, once for all that need the same. */
+  snippets(token?: string): readonly {
+    readonly clients: readonly { readonly name: string; readonly title: string }[];
+    readonly text: string;
+  }[];
+  /** The mode of the configuration file. */
+  readonly passkeyMode: string;
+  /** Whether passkeys work on the page that sent this request. */
+  passkeyPage(request: Request): PasskeyPage;
+  /** The state of this server in the text format of Prometheus. */
+  metrics(): Promise<string>;
+  /** May read the metrics without signing in; undefined where none is configured. */
+  readonly scrapeToken: string | undefined;
   now(): Date;
 }

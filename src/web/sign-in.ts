@@ -2,9 +2,13 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Principal } from '../contract/principal.ts';
-import type { Database } from '../kernel/database.ts';
+import type { Database } from '../kernel/store/database.ts';
+import { addWebSession, personOfSession, removeWebSession, spendLink } from '../kernel/views/sign-in.ts';
+import { internalPath } from '../lib/internal-path.ts';
 
 const COOKIE = 'countersign_session';
+/** Followed by 128 random bits. */
+export const SESSION_PATH = '/api/s';
 const LINK_MS = 10 * 60 * 1000;
 const SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 const CSRF_HEADER = 'x-csrf-token';
@@ -12,6 +16,8 @@ const CSRF_HEADER = 'x-csrf-token';
 export interface WebSession {
   readonly person: Principal;
   readonly csrf: string;
+  /** Names the session without giving it away. */
+  readonly id: string;
 }
 
 export type WebEnv = { Variables: { session: WebSession } };
@@ -20,99 +26,98 @@ const hash = (secret: string): string => createHash('sha256').update(secret).dig
 /** Bound to the session and useless without its cookie. */
 const csrfOf = (session: string): string => createHmac('sha256', session).update('csrf').digest('base64url');
 
-/** A link that works once, within ten minutes; `countersign open` prints it. */
+/** A link that works once, within ten minutes, and then leads to a page; `countersign open` prints it. */
 export async function createSignInLink(
-  { db }: Database,
+  database: Database,
   person: Principal,
   origin: string,
   now: Date,
+  page = '/',
 ): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
-  await insert(db, secret, 'link', person.id, now, LINK_MS);
-  return `${origin}/sign-in?token=${secret}`;
+  await addWebSession(database, { idHash: hash(secret), kind: 'link', person: person.id, now, ms: LINK_MS });
+  return `${origin}/sign-in?token=${secret}${page === '/' ? '' : `&to=${encodeURIComponent(page)}`}`;
 }
 
 /** Spends a link and starts a session; undefined when it was used, is too old or never existed. */
-async function startSession({ db }: Database, token: string, now: Date): Promise<string | undefined> {
-  const link = await db
-    .deleteFrom('web_sessions')
-    .where('id_hash', '=', hash(token))
-    .where('kind', '=', 'link')
-    .returningAll()
-    .executeTakeFirst();
-  if (!link || link.expires_at < now.toISOString()) return undefined;
+async function startSession(database: Database, token: string, now: Date): Promise<string | undefined> {
+  const person = await spendLink(database, hash(token), now);
+  if (person === undefined) return undefined;
   const secret = randomBytes(32).toString('base64url');
-  await insert(db, secret, 'session', link.person, now, SESSION_MS);
+  await addWebSession(database, { idHash: hash(secret), kind: 'session', person, now, ms: SESSION_MS });
   return secret;
-}
-
-async function insert(
-  db: Database['db'],
-  secret: string,
-  kind: string,
-  person: string,
-  now: Date,
-  ms: number,
-): Promise<void> {
-  const expires_at = new Date(now.getTime() + ms).toISOString();
-  await db
-    .insertInto('web_sessions')
-    .values({ id_hash: hash(secret), kind, person, created_at: now.toISOString(), expires_at })
-    .execute();
 }
 
 export async function handleSignIn(context: Context, database: Database, now: Date): Promise<Response> {
   const secret = await startSession(database, context.req.query('token') ?? '', now);
   if (!secret) {
     return context.text(
-      'This link was used already or is too old. Run `countersign open` for a new one.',
+      'This link has already been used or has expired. Run `countersign open` for a new one.',
       403,
     );
   }
+  const place = randomBytes(16).toString('base64url');
   setCookie(context, COOKIE, secret, {
     httpOnly: true,
     // Behind a proxy with TLS; here itself it is plain HTTP, and the cookie would not come back.
     secure: context.req.header('x-forwarded-proto') === 'https',
     sameSite: 'Strict',
-    path: '/',
+    // A cookie reaches every port of its host. Nobody but this page, which keeps the place per port, knows the path.
+    path: `${SESSION_PATH}/${place}`,
     maxAge: SESSION_MS / 1000,
   });
-  return context.redirect('/', 303);
+  // Only to a page of this app: a link that signs in must not lead elsewhere.
+  const page = internalPath(context.req.query('to') ?? '/') ?? '/';
+  return context.redirect(`${page}#s=${place}`, 303);
 }
 
-export async function handleSignOut(context: Context, { db }: Database): Promise<Response> {
+export async function handleSignOut(context: Context, database: Database): Promise<Response> {
   const secret = getCookie(context, COOKIE);
-  if (secret) await db.deleteFrom('web_sessions').where('id_hash', '=', hash(secret)).execute();
-  deleteCookie(context, COOKIE, { path: '/' });
+  if (secret) await removeWebSession(database, hash(secret));
+  const place = context.req.param('place');
+  deleteCookie(context, COOKIE, { path: place ? `${SESSION_PATH}/${place}` : '/' });
   return context.json({ signed_out: true });
 }
 
 /** Only a signed-in person passes, and a change only with the page's own token. Agents' tokens mean nothing here. */
 export const requirePerson =
-  ({ db }: Database, now: () => Date): MiddlewareHandler<WebEnv> =>
+  (database: Database, now: () => Date): MiddlewareHandler<WebEnv> =>
   async (context, next) => {
     const secret = getCookie(context, COOKIE);
-    const row = secret
-      ? await db
-          .selectFrom('web_sessions')
-          .select('person')
-          .where('id_hash', '=', hash(secret))
-          .where('kind', '=', 'session')
-          .where('expires_at', '>', now().toISOString())
-          .executeTakeFirst()
-      : undefined;
-    if (!secret || !row)
+    const person = secret ? await personOfSession(database, hash(secret), now()) : undefined;
+    if (!secret || person === undefined)
       return context.json(
         { error: 'Sign in with the link that `countersign open` prints.', code: 'signed_out' },
         401,
       );
     const csrf = csrfOf(secret);
     if (context.req.method !== 'GET' && !equal(context.req.header(CSRF_HEADER) ?? '', csrf)) {
-      return context.json({ error: 'The page is out of date; reload it.', code: 'csrf' }, 403);
+      return context.json({ error: 'The page is out of date. Reload it.', code: 'csrf' }, 403);
     }
-    context.set('session', { person: { kind: 'person', id: row.person }, csrf });
+    context.set('session', { person: { kind: 'person', id: person }, csrf, id: hash(secret) });
     return next();
   };
+
+/** A signed-in person, or a monitor with the configured token. */
+export const requireScraper =
+  ({ database, scrapeToken, now }: ScraperPorts): MiddlewareHandler =>
+  async (context, next) => {
+    const shown = /^Bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+    if (shown !== undefined && scrapeToken !== undefined && equal(shown, scrapeToken)) return next();
+    const secret = getCookie(context, COOKIE);
+    if (secret && (await personOfSession(database, hash(secret), now())) !== undefined) return next();
+    return context.text(
+      'Sign in with the link that `countersign open` prints, or send the token of telemetry.scrape_token.\n',
+      401,
+      { 'www-authenticate': 'Bearer' },
+    );
+  };
+
+interface ScraperPorts {
+  readonly database: Database;
+  readonly scrapeToken: string | undefined;
+  now(): Date;
+}
 
 function equal(a: string, b: string): boolean {
   const left = Buffer.from(a);

@@ -10,11 +10,11 @@ afterEach(() => terminal.close());
 const ARGS = '{"text":"Hello"}';
 
 describe('permits', () => {
-  it('are listed while unused and can be taken back, as reject and edit say', async () => {
+  it('are listed while unused and can be withdrawn, as reject and edit say', async () => {
     await terminal.run('approvals', 'permit', 'x_post_tweet', '--args', ARGS);
     const { out } = await terminal.run('approvals');
-    expect(out).toContain('Nothing is waiting for you.');
-    expect(out).toMatch(/Permits you gave that are not used yet:\n.*\n1 +approved/);
+    expect(out).toContain('No pending approvals.');
+    expect(out).toMatch(/Unused permits:\n.*\n1 +approved/);
 
     const advice = 'countersign approvals withdraw 1';
     expect((await terminal.run('approvals', 'reject', '1')).err).toContain(advice);
@@ -22,9 +22,9 @@ describe('permits', () => {
 
     expect(await terminal.run('approvals', 'withdraw', '1')).toMatchObject({
       code: 0,
-      out: '1: withdrawn. x_post_tweet will not run by it.\n',
+      out: 'Withdrew approval 1. It can no longer authorize x_post_tweet.\n',
     });
-    expect((await terminal.run('approvals')).out).toBe('Nothing is waiting for you.\n');
+    expect((await terminal.run('approvals')).out).toBe('No pending approvals.\n');
     expect((await terminal.run('approvals', 'withdraw', '1')).code).toBe(1);
   });
 
@@ -34,7 +34,7 @@ describe('permits', () => {
       terminal.run('approvals', 'permit', 'x_post_tweet', '--args', ARGS, '--for', name);
     expect(await permit('nobody')).toMatchObject({
       code: 2,
-      err: 'Error: There is no agent "nobody"; known: local, assistant, claude.\n',
+      err: 'Error: Unknown agent "nobody". Known agents: local, assistant, claude.\n',
     });
     expect(await permit('claude')).toMatchObject({ code: 0, err: '' });
   });
@@ -43,31 +43,76 @@ describe('permits', () => {
     terminal.configure('toolkits = ["x"]\nprofile = "readonly"\n');
     const { code, err } = await terminal.run('approvals', 'permit', 'x_post_tweet', '--args', ARGS);
     expect(code).toBe(0);
-    expect(err).toContain(
-      'Warning: agents cannot call x_post_tweet: it is not offered with profile readonly',
+    expect(err).toContain('Warning: no agent can call x_post_tweet: profile readonly');
+  });
+});
+
+describe('standing approvals', () => {
+  it('are tested, saved only with --yes, listed with their uses, and revoked', async () => {
+    const call = () => terminal.run('call', 'x_post_tweet', '--args', '{"text":"Hello again"}');
+    await call();
+    const add = ['approvals', 'standing', 'add', '--agent', 'local', '--tool', 'x_post_tweet'];
+    const where = ['--where', 'text:starts_with:Hello', '--uses', '2', '--until', '12h'];
+    const tried = await terminal.run(...add, ...where);
+    expect(tried).toMatchObject({ code: 0 });
+    expect(tried.out).toContain('with text starting with “Hello”, at most 2 times, until ');
+    expect(tried.out).toContain('No earlier calls of this agent and tool were decided.');
+    expect(tried.out).toContain('Nothing was saved.');
+    expect((await terminal.run('approvals', 'standing')).out).toContain('No standing approvals.');
+    expect((await terminal.run(...add, ...where, '--yes')).out).toContain('Saved standing approval 1');
+    expect((await terminal.run('approvals', 'standing')).out).toMatch(/1 +active +0 of 2 +20\d\d/);
+    expect((await terminal.run(...add, '--where', 'text~x')).code).toBe(2);
+    expect((await terminal.run(...add, '--uses', '0')).code).toBe(2);
+    const never = [...add.slice(0, -1), 'x_delete_tweet'];
+    expect((await terminal.run(...never, '--where', 'tweet_id:any')).err).toContain(
+      'Destructive calls require approval each time.',
     );
+    expect((await terminal.run('approvals', 'standing', 'revoke', '1')).out).toBe(
+      'Revoked standing approval 1. Such calls ask again.\n',
+    );
+    expect((await terminal.run('approvals', 'standing', 'revoke', '1')).code).toBe(1);
+  });
+});
+
+describe('the list', () => {
+  it('shows what each call says, totals and filters, and the presentation of one', async () => {
+    await terminal.run('call', 'x_post_tweet', '--args', '{"text":"Hello"}');
+    await terminal.run('call', 'x_post_tweet', '--args', '{"text":"Goodbye"}');
+    const { out } = await terminal.run('approvals');
+    expect(out).toContain('Post to @adamarsh_dev (sandbox): Hello');
+    expect(out).toMatch(/2 approvals: 2 by person:\S+ · 2 sandbox · 2 change/);
+    expect((await terminal.run('approvals', '--search', 'goodbye')).out).toContain('1 approval: ');
+    expect((await terminal.run('approvals', '--environment', 'live')).out).toBe('No pending approvals.\n');
+    expect((await terminal.run('approvals', '--environment', 'moon')).code).toBe(2);
+    const one = (await terminal.run('approvals', 'show', '1')).out;
+    expect(one).toMatch(/^Post to @adamarsh_dev \(sandbox\)\n/);
+    expect(one).toContain('Asked       Writes: Posts, replies, quotes and threads require approval.');
+    expect(one).not.toContain('"text"');
+    expect((await terminal.run('approvals', 'show', '1', '--args')).out).toContain('"text": "Hello"');
   });
 });
 
 describe('a pause', () => {
-  it('is told of where a change waits, and an approval in vain says under which number it still does', async () => {
+  it('is reported with a pending change, and a failed approval names the approval that is still pending', async () => {
     await terminal.run('pause');
     expect((await terminal.run('x', 'post', 'Hello')).out).toContain(
-      'It waits in the inbox as 1. Changes are paused; it can run after `countersign resume`.',
+      'Pending as approval 1. Changes are paused; it can run after `countersign resume`.',
     );
     const vain = await terminal.run('x', 'post', 'Goodbye', '--approve');
     expect(vain.code).toBe(1);
-    expect(vain.err).toContain('It still waits in the inbox as 2.');
+    expect(vain.err).toContain('Approval 2 is still pending.');
     expect((await terminal.run('x', 'post', 'Hello', '--dry-run')).out).toContain(
-      'It would wait for approval',
+      'Approval would be required',
     );
     const called = await terminal.run('call', 'x_post_tweet', '--args', ARGS);
     expect(called.err).toContain('Changes are paused; it can run after `countersign resume`.');
     const { out } = await terminal.run('policy', 'explain', 'x_post_tweet', '--args', ARGS);
     expect(out).toContain('x_post_tweet: ASK');
-    expect(out).toContain('Changes are paused now. It would wait; it can run after `countersign resume`.');
+    expect(out).toContain(
+      'Changes are paused. This call would be queued; it can run after `countersign resume`.',
+    );
     const like = await terminal.run('policy', 'explain', 'x_like_tweet', '--args', '{"tweet_id":"1"}');
-    expect(like.out).toContain('x_like_tweet: DENY by hard:paused');
+    expect(like.out).toContain('x_like_tweet: DENY (rule hard:paused)');
   });
 });
 

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { storeProof } from '../../src/kernel/store-key.ts';
-import { openStorage } from '../../src/storage/open.ts';
+import { openStorage } from '../../src/app/open-storage.ts';
+import { storeProof } from '../../src/kernel/store/database.ts';
 import { openTerminal, type Terminal } from './support.ts';
 
-const ABSENT = 'No server of this data directory answers there now';
+const ABSENT = 'No server for this data directory is responding there';
 
 describe('the link that signs a browser in', () => {
   let terminal: Terminal;

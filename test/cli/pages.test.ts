@@ -5,7 +5,7 @@ import { createProgram } from '../../src/cli/program.ts';
 
 const PAGES = ['x-commands', 'operations', 'migrating-from-x-wrappers', 'research', 'dev'];
 
-/** What a page tells people to type: code spans and lines of shell blocks. */
+/** What a page asks people to type: code spans and lines of shell blocks. */
 function commandsOn(page: string): string[] {
   const text = readFileSync(`docs/${page}.md`, 'utf8');
   const spans = [...text.matchAll(/`(countersign [^`]+)`/g)].map(([, span = '']) => span);

@@ -1,7 +1,7 @@
-import { existsSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { openStorage } from '../../src/storage/open.ts';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openStorage } from '../../src/app/open-storage.ts';
 import { freshPostgres } from '../support/engines.ts';
 import { openTerminal } from './support.ts';
 
@@ -19,11 +19,11 @@ describe('a store that cannot be opened', () => {
   const useStore = (url: string): void =>
     terminal.configure(`toolkits = ["x"]\n[storage]\nurl = ${JSON.stringify(url)}\n`);
 
-  it('is told with its setting, without the password, and with what to do', async () => {
+  it('is reported with its setting, without the password, and with what to do', async () => {
     useStore('postgres://me:hunter2@127.0.0.1:1/box?password=hunter3');
     const down = await terminal.run('status');
     expect(down.code).toBe(1);
-    expect(down.err).toContain('storage.url is postgres://me@127.0.0.1:1/box): no server answers there');
+    expect(down.err).toContain('storage.url is postgres://me@127.0.0.1:1/box): no server is listening there');
     expect(down.err).not.toMatch(/hunter|ECONNREFUSED/);
 
     const existing = new URL(await freshPostgres({ empty: true }));
@@ -42,13 +42,15 @@ describe('a store that cannot be opened', () => {
     writeFileSync(file, 'only some notes, no database. '.repeat(50));
     useStore(file);
     expect((await terminal.run('status')).err).toContain(
-      `${file} cannot be opened: this file is not a SQLite`,
+      `Cannot open the database ${file}: this file is not a SQLite`,
     );
     useStore(terminal.home);
-    expect((await terminal.run('status')).err).toContain(`${terminal.home} cannot be opened: it is a folder`);
+    expect((await terminal.run('status')).err).toContain(
+      `Cannot open the database ${terminal.home}: it is a directory`,
+    );
     useStore(join(file, 'below.db'));
     expect((await terminal.run('status')).err).toMatch(
-      /below\.db cannot be opened: .* is a file, not a folder/,
+      /Cannot open the database \S*below\.db: .* is a file, not a directory/,
     );
   });
 
@@ -64,7 +66,7 @@ describe('a store that cannot be opened', () => {
     ]);
     expect(findings[2]).toMatchObject({
       status: 'fail',
-      detail: expect.stringContaining('no server answers'),
+      detail: expect.stringContaining('no server is listening'),
     });
   });
 
@@ -88,20 +90,22 @@ describe('a home that cannot be made', () => {
   };
 
   it.each([
-    ['below a file', () => below(join(terminal.home, 'config.toml')), /is a file, not a folder/],
+    ['below a file', () => below(join(terminal.home, 'config.toml')), /is a file, not a directory/],
     [
       'where the system makes none',
       () => below('/proc'),
-      /\/proc\/home cannot be used: no folder can be made there/,
+      /Cannot use \S*\/proc\/home: no directory can be created there/,
     ],
-  ])('is told at once %s, with what to do', async (_where, home, why) => {
+  ])('is reported immediately %s, with what to do', async (_where, home, why) => {
     if (home().startsWith('/proc') && !existsSync('/proc/self')) return;
     for (const args of [['status'], ['init', '--yes'], ['doctor']]) {
       const { code, out, err } = await inHome(home(), ...args);
       expect(code).toBe(1);
       const said = out + err;
       expect(said).toMatch(why);
-      expect(said).toMatch(/COUNTERSIGN_HOME to a (folder|place) you (own|may write)/);
+      expect(said).toMatch(
+        /COUNTERSIGN_HOME to a ((folder|directory|place) you (own|may write)|writable (location|directory))/,
+      );
     }
   });
 });
@@ -109,23 +113,29 @@ describe('a home that cannot be made', () => {
 describe('a first configuration', () => {
   it('comes with settings that start this very program on this very data directory', async () => {
     const path = join(terminal.home, 'own.toml');
+    vi.stubEnv('HOME', terminal.home);
     const { out } = await terminal.run('init', '--yes', '-c', path);
-    const [, settings = ''] = /mcpServers\n(\{[\s\S]+?\n\})\n/.exec(out) ?? [];
+    vi.unstubAllEnvs();
+    const [, settings = ''] = /mcp_config.json\n(\{[\s\S]+?\n\})\n/.exec(out) ?? [];
     const [command = '', script = ''] = process.argv;
     expect(JSON.parse(settings).mcpServers.countersign).toEqual({
       command,
       args: [realpathSync(script), '-c', path, 'mcp', 'serve'],
       env: { COUNTERSIGN_HOME: terminal.home },
     });
-    expect(out).toContain(`claude mcp add countersign -e COUNTERSIGN_HOME=${terminal.home} -- ${command} `);
-    expect(out).toContain(`env = { COUNTERSIGN_HOME = "${terminal.home}" }`);
+    expect(out).toContain(
+      `claude mcp add --scope user countersign -e COUNTERSIGN_HOME=${terminal.home} -- ${command} `,
+    );
+    expect(out).toContain(`[mcp_servers.countersign.env]\nCOUNTERSIGN_HOME = "${terminal.home}"`);
   });
 
   it('is not named by status while there is none', async () => {
     const path = join(terminal.home, 'config.toml');
     expect((await terminal.run('status')).out).toContain(`Configuration  ${path}`);
     rmSync(path);
-    expect((await terminal.run('status')).out).toContain(`Configuration  defaults (no ${path})`);
+    expect((await terminal.run('status')).out).toContain(
+      `Configuration  using defaults (no file at ${path})`,
+    );
   });
 });
 
@@ -137,14 +147,14 @@ describe('a path that cannot be used', () => {
     ['policy', 'test', join(terminal.home, 'nope.toml')],
     ['audit', 'check', join(terminal.home, 'nope.json')],
     ['init', '--yes', '-c', join(file, 'config.toml')],
-  ])('is told in plain words by %s', async (...args) => {
+  ])('is reported in plain words by %s', async (...args) => {
     const { code, err } = await terminal.run(...args);
     expect(code).toBe(1);
-    expect(err).toMatch(/ cannot be used: (there is no such file|.* is a file, not a folder)\./);
+    expect(err).toMatch(/Cannot use \S+: (no such file|.* is a file, not a directory)\./);
     expect(err).not.toMatch(/E[A-Z]{4,}:/);
   });
 
-  it('is told in plain words when a proof cannot be written', async () => {
+  it('is reported in plain words when a proof cannot be written', async () => {
     await terminal.run('call', 'get_capabilities');
     const { db, close } = await openStorage({ url: join(terminal.home, 'countersign.db') });
     const { call_id: call } = await db.selectFrom('calls').select('call_id').executeTakeFirstOrThrow();
@@ -153,7 +163,28 @@ describe('a path that cannot be used', () => {
     const { code, err } = await terminal.run('audit', 'prove', call, '-o', target);
     expect({ code, err }).toEqual({
       code: 1,
-      err: `Error: ${target} cannot be used: there is no folder ${join(terminal.home, 'nope')}.\n`,
+      err: `Error: Cannot use ${target}: no directory ${join(terminal.home, 'nope')}.\n`,
     });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('countersign doctor', () => {
+  const permissions = async () => {
+    const { findings } = await terminal.json<{ findings: { check: string }[] }>('doctor');
+    return findings.find(({ check }) => check === 'permissions');
+  };
+
+  it('checks the permissions of the data directory itself', async () => {
+    chmodSync(terminal.home, 0o700);
+    expect(await permissions()).toMatchObject({ status: 'ok' });
+    for (const mode of [0o755, 0o770, 0o777]) {
+      chmodSync(terminal.home, mode);
+      expect(await permissions(), mode.toString(8)).toEqual({
+        check: 'permissions',
+        status: 'warn',
+        detail: `accessible to other users: ${terminal.home}`,
+        fix: `chmod 700 ${terminal.home}`,
+      });
+    }
   });
 });

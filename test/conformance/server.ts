@@ -5,10 +5,10 @@ import {
   ProtocolErrorCode,
   type Server,
 } from '@modelcontextprotocol/server';
-import { openApp } from '../../src/app.ts';
-import { createServed } from '../../src/serving.ts';
+import { openApp } from '../../src/app/app.ts';
+import { createServed } from '../../src/app/serving.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
-import { createMcpServer } from '../../src/transports/mcp-server.ts';
+import { createMcpServer, toolCallHandler } from '../../src/transports/mcp-server.ts';
 import type { Peer, Served } from '../../src/transports/served.ts';
 import { currentExchange, withExchange } from './exchange.ts';
 import { conformanceToolkit, PNG } from './toolkit.ts';
@@ -58,15 +58,21 @@ const breakable = (served: Served): Served => ({
 });
 
 function serverFor(served: Served, peer: Peer): Server {
-  const server = createMcpServer(served, peer, (call, context) => withExchange(context, call));
+  const server = createMcpServer(served, peer);
+  const call = toolCallHandler(served, peer, server);
+  server.setRequestHandler('tools/call', (request, context) =>
+    withExchange(context, () => call(request, context)),
+  );
   server.registerCapabilities({
     logging: {},
+    completions: {},
     tools: { listChanged: true },
     prompts: { listChanged: true },
     resources: { subscribe: true },
   });
   server.setRequestHandler('resources/subscribe', () => ({}));
   server.setRequestHandler('resources/unsubscribe', () => ({}));
+  server.setRequestHandler('completion/complete', () => ({ completion: { values: [] } }));
   addResources(server);
   addPrompts(server);
   return server;

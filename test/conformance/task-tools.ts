@@ -4,10 +4,9 @@ import {
   MissingRequiredClientCapabilityError,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { ToolFault } from '../../src/contract/faults.ts';
-import { READ_PROFILES } from '../../src/contract/profile.ts';
-import { type ToolContext, toolFactory } from '../../src/contract/tool.ts';
-import { TASKS_EXTENSION } from '../../src/transports/tasks.ts';
+import { ToolError } from '../../src/contract/errors.ts';
+import { TASKS_EXTENSION } from '../../src/contract/servers.ts';
+import { READ_PROFILES, type ToolContext, toolFactory } from '../../src/contract/tool.ts';
 import { currentExchange } from './exchange.ts';
 
 const define = toolFactory<never>();
@@ -16,6 +15,8 @@ interface Fixture<I extends z.ZodObject> {
   readonly name: string;
   readonly input: I;
   readonly mayTakeLong?: boolean;
+  readonly asksClient?: boolean;
+  readonly remoteTasks?: boolean;
   run(args: z.output<I>, context: ToolContext<never>): Promise<string>;
 }
 
@@ -28,10 +29,19 @@ const fixture = <I extends z.ZodObject>({ run, ...given }: Fixture<I>) =>
     reach: 'local',
     category: 'conformance',
     profiles: READ_PROFILES,
-    faults: ['not_found'],
+    errors: ['not_found'],
     output: z.object({ text: z.string() }),
     run: async (args, context) => ({ text: await run(args as z.output<I>, context) }),
   });
+
+const elicit = (message: string, name: string, type: string) => ({
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message,
+    requestedSchema: { type: 'object', properties: { [name]: { type } }, required: [name] },
+  },
+});
 
 /** What the suite's scenarios on the tasks extension call. */
 export const taskTools = [
@@ -63,7 +73,7 @@ export const taskTools = [
         return '';
       }
       await sleep(1000, undefined, { signal });
-      throw new ToolFault('not_found', 'The job failed.');
+      throw new ToolError('not_found', 'The job failed.');
     },
   }),
   fixture({
@@ -73,6 +83,42 @@ export const taskTools = [
     async run() {
       currentExchange().error = new Error('The server broke.');
       return '';
+    },
+  }),
+  fixture({
+    name: 'confirm_delete',
+    input: z.object({ filename: z.string() }),
+    mayTakeLong: true,
+    asksClient: true,
+    async run({ filename }, { ask }) {
+      const answers = await ask?.put({ confirm: elicit(`Delete ${filename}?`, 'confirm', 'boolean') });
+      return JSON.stringify(answers);
+    },
+  }),
+  fixture({
+    name: 'multi_input',
+    input: z.object({}),
+    mayTakeLong: true,
+    asksClient: true,
+    async run(_args, { ask }) {
+      const answers = await ask?.put({
+        first: elicit('First name?', 'name', 'string'),
+        second: elicit('Second name?', 'name', 'string'),
+      });
+      return JSON.stringify(answers);
+    },
+  }),
+  fixture({
+    name: 'test_tool_with_task',
+    input: z.object({}),
+    mayTakeLong: true,
+    asksClient: true,
+    remoteTasks: true,
+    async run(_args, { ask, task }) {
+      const answers = await ask?.put({ user_name: elicit('What is your name?', 'name', 'string') });
+      task?.begin();
+      await sleep(200);
+      return `Hello, ${JSON.stringify(answers)}`;
     },
   }),
 ];

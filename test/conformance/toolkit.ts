@@ -8,9 +8,8 @@ import {
   MissingRequiredClientCapabilityError,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { ToolFault } from '../../src/contract/faults.ts';
-import { READ_PROFILES } from '../../src/contract/profile.ts';
-import { type ToolContext, toolFactory } from '../../src/contract/tool.ts';
+import { ToolError } from '../../src/contract/errors.ts';
+import { READ_PROFILES, type ToolContext, toolFactory } from '../../src/contract/tool.ts';
 import { defineToolkit, type Toolkit } from '../../src/contract/toolkit.ts';
 import { currentExchange } from './exchange.ts';
 import { taskTools } from './task-tools.ts';
@@ -36,7 +35,7 @@ const fixture = (name: string, run: Run, input: z.ZodObject = z.object({})) =>
     reach: 'local',
     category: 'conformance',
     profiles: READ_PROFILES,
-    faults: [],
+    errors: [],
     input,
     output: z.object({ text: z.string() }),
     run: async (args, context) => ({ text: await run(args, context) }),
@@ -84,7 +83,7 @@ const contents = [
     return 'Multiple content types test:';
   }),
   fixture('test_error_handling', async () => {
-    throw new ToolFault('validation_error', 'This tool intentionally returns an error for testing');
+    throw new ToolError('validation_error', 'This tool intentionally returns an error for testing');
   }),
   fixture('test_tool_with_progress', async (_args, { progress }) => {
     for (const done of [0, 50, 100]) {
@@ -95,7 +94,7 @@ const contents = [
   }),
 ];
 
-/** The scenario wants exactly one part and no text beside it. */
+/** The scenario wants exactly one part and no text next to it. */
 function only(_context: ToolContext<Services>, part: { type: string; [key: string]: unknown }): string {
   const { type, uri, mimeType, text } = part;
   const content = type === 'resource' ? { type, resource: { uri, mimeType, text } } : part;
@@ -282,7 +281,6 @@ export const conformanceToolkit = (services: Services): Toolkit =>
   defineToolkit<Services>({
     id: 'conformance',
     title: 'Conformance',
-    dialect: 'plain',
     tools: [...contents, ...pushed, ...rounds, ...taskTools],
     connect: async () => services,
   }) as unknown as Toolkit;

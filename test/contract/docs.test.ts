@@ -148,7 +148,7 @@ describe('documents', () => {
   });
 
   // Ada is the documents' made-up person; her home is an example.
-  it('name no path of somebody’s machine', () => {
+  it("name no path of a developer's machine", () => {
     const found = documents.flatMap((path) =>
       [
         ...readFileSync(path, 'utf8').matchAll(
@@ -164,7 +164,7 @@ describe('the check of documents', () => {
   it('sees a missing file and a missing heading', () => {
     expect(brokenLink('README.md', 'docs/nowhere.md')).toBeDefined();
     expect(brokenLink('README.md', 'ARCHITECTURE.md#nowhere')).toBeDefined();
-    expect(brokenLink('README.md', 'ARCHITECTURE.md#folder-map')).toBeUndefined();
+    expect(brokenLink('README.md', 'ARCHITECTURE.md#parts-and-borders')).toBeUndefined();
     expect(brokenLink('README.md', 'https://example.com')).toBeUndefined();
   });
 
@@ -175,6 +175,23 @@ describe('the check of documents', () => {
     expect(unknownCommand('approvals show 1 2')).toBeDefined();
     expect(unknownCommand('-c a.toml policy explain x_get --args \'{"a": 1}\'')).toBeUndefined();
     expect(unknownCommand('approvals approve 1 2 --note "fine by me"')).toBeUndefined();
+  });
+});
+
+describe('the examples in CONTRIBUTING.md', () => {
+  const blocks = blocksOf(readFileSync('CONTRIBUTING.md', 'utf8')).filter(({ language }) =>
+    /^tsx?$/.test(language),
+  );
+
+  it('are parts of the toolkit that the tests build and use, word for word', () => {
+    const differing = blocks.flatMap(({ body }) => {
+      const [, file, code = ''] = /^\/\/ src\/toolkits\/notes\/(\S+)\n([\s\S]+)$/.exec(body) ?? [];
+      if (file === undefined) return [`No file is named: ${body.split('\n')[0]}`];
+      const path = join('test', 'fixtures', 'notes-toolkit', file);
+      return existsSync(path) && readFileSync(path, 'utf8').includes(code) ? [] : [path];
+    });
+    expect(differing).toEqual([]);
+    expect(blocks.length).toBeGreaterThan(8);
   });
 });
 
@@ -194,5 +211,44 @@ describe('the policy guide', () => {
     } finally {
       terminal.close();
     }
+  });
+});
+
+describe('SECURITY.md', () => {
+  const text = readFileSync('SECURITY.md', 'utf8');
+  const files = new Map(
+    [...text.matchAll(/`(\w+)` is\s+`([\w./-]+\.test\.ts)`/g)].map(([, name = '', path = '']) => [
+      name,
+      path,
+    ]),
+  );
+  const section = text.slice(
+    text.indexOf('## Signed approvals'),
+    text.indexOf('## What the evidence proves'),
+  );
+  const rows = section.split('\n').filter((line) => /^\| (?!Attack|---)/.test(line));
+  const titlesIn = (path: string): string =>
+    readFileSync(path, 'utf8').replaceAll("\\'", "'").replaceAll('’', "'");
+
+  it('cites a test for every attack, by file and name', () => {
+    expect(rows.length).toBeGreaterThan(20);
+    const wrong = rows.flatMap((row) => {
+      const cell = row.split(' | ').at(-1) ?? '';
+      const cited = [...cell.matchAll(/(?:`(\w+)`: )?“([^”]+)”/g)];
+      let file: string | undefined;
+      const missing = cited.filter(([, name, title = '']) => {
+        if (name !== undefined) file = files.get(name);
+        return file === undefined || !titlesIn(file).includes(`'${title.replaceAll('’', "'")}'`);
+      });
+      if (cited.length === 0 && !cell.startsWith('No test is possible')) return [`No test: ${row}`];
+      return missing.map(([citation]) => citation);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('names only test files that exist', () => {
+    const named = [...text.matchAll(/`((?:src|test)\/[\w./-]+)`/g)].map(([, path = '']) => path);
+    expect(named.filter((path) => !existsSync(path))).toEqual([]);
+    expect(files.size).toBeGreaterThan(4);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { PROFILES } from '../../src/contract/profile.ts';
-import { createExposure } from '../../src/registry/exposure.ts';
-import { createInventory } from '../../src/registry/inventory.ts';
+import { createExposure } from '../../src/catalogue/exposure.ts';
+import { createInventory } from '../../src/catalogue/inventory.ts';
+import { PROFILES } from '../../src/contract/tool.ts';
 import { toolkitEntries } from '../../src/toolkits/index.generated.ts';
 
 const inventory = await createInventory(toolkitEntries, () => Promise.reject(new Error('not connected')));
@@ -34,6 +34,18 @@ describe('what a session is shown', () => {
     expect(await listed(['x', 'dev'], 'write', true)).toEqual(['search_tools', 'describe_tool', 'call_tool']);
   });
 
+  it.each(
+    toolkitEntries.flatMap(({ id, prompts }) => prompts.map((prompt) => [prompt.name, id, prompt] as const)),
+  )('declares every tool that the prompt %s mentions', (_name, id, prompt) => {
+    const known = new Set(toolkitEntries.flatMap(({ catalogue }) => catalogue.map(({ name }) => name)));
+    const given = Object.fromEntries(prompt.arguments.map(({ name }) => [name, '']));
+    const said = JSON.stringify([prompt.description, prompt.arguments, prompt.text(given)]);
+    const mentioned = new Set((said.match(/[a-z]+(_[a-z]+)+/g) ?? []).filter((word) => known.has(word)));
+    expect([...prompt.tools].sort()).toEqual([...mentioned].sort());
+    const { reachable } = createExposure(inventory, { toolkits: [id], profile: 'admin', discovery: false });
+    expect(reachable).toEqual(expect.arrayContaining([...prompt.tools]));
+  });
+
   it('never changes from one listing to the next', async () => {
     expect(await listed(['x', 'dev', 'research', 'assistant'], 'write')).toEqual(
       await listed(['x', 'dev', 'research', 'assistant'], 'write'),
@@ -58,7 +70,7 @@ describe('what a session is shown', () => {
     expect(loaded).toEqual(['x']);
   });
 
-  it('never holds a tool of another profile or toolkit, by whatever way it is asked for', async () => {
+  it('never holds a tool of another profile or toolkit, regardless of how it is requested', async () => {
     const exposure = createExposure(inventory, { toolkits: ['x'], profile: 'readonly', discovery: true });
     for (const name of ['x_post_tweet', 'code_branch_pr_create', 'approval_request', 'no_such_tool']) {
       expect(await exposure.find(name)).toBeUndefined();

@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { isReadOnly } from '../../src/contract/effect.ts';
-import { FAULTS } from '../../src/contract/faults.ts';
+import { catalogueOf } from '../../src/catalogue/inventory.ts';
+import { toMcpListing } from '../../src/catalogue/mcp.ts';
+import { errorCodes, findErrorSpec } from '../../src/contract/errors.ts';
+import { isReadOnly } from '../../src/contract/tool.ts';
 import type { Toolkit } from '../../src/contract/toolkit.ts';
-import { catalogueOf } from '../../src/registry/inventory.ts';
-import { toMcpListing } from '../../src/render/mcp.ts';
 import { toolkitEntries } from '../../src/toolkits/index.generated.ts';
 
 let toolkits: Toolkit[];
@@ -54,6 +53,13 @@ describe('every tool', () => {
     }
   });
 
+  it('says which approvals it decides if it is a decision, and only then', () => {
+    const stated = tools().filter(({ tool }) => tool.decides !== undefined);
+    const decisions = tools().filter(({ tool }) => tool.effect === 'decide');
+    expect(decisions.length).toBeGreaterThan(0);
+    expect(stated.map(({ tool }) => tool.name)).toEqual(decisions.map(({ tool }) => tool.name));
+  });
+
   it('refuses an argument it does not know', () => {
     for (const { tool } of tools()) {
       const parsed = tool.input.parse({ surely_unknown_argument: 1 });
@@ -66,6 +72,12 @@ describe('every tool', () => {
     }
   });
 
+  it('answers without policy and evidence only to report how the server is', () => {
+    const answering = tools().filter(({ tool }) => tool.alwaysAnswers);
+    expect(answering.map(({ tool }) => tool.name).sort()).toEqual(['get_capabilities', 'health_check']);
+    for (const { tool } of answering) expect(tool.effect, tool.name).toBe('read');
+  });
+
   it('is in a read-only profile only when it changes nothing', () => {
     for (const { tool } of tools()) {
       const readOnly = tool.profiles.includes('readonly') || tool.profiles.includes('api-readonly');
@@ -73,37 +85,39 @@ describe('every tool', () => {
     }
   });
 
-  it('names only faults of the catalogue', () => {
+  it('names only error codes of the catalogue', () => {
     for (const { tool } of tools())
-      for (const code of tool.faults) expect(FAULTS, tool.name).toHaveProperty(code);
+      for (const code of tool.errors) expect(findErrorSpec(code), `${tool.name}: ${code}`).toBeDefined();
   });
 
   it('says in plain words what a person is asked to approve, when agents may call it to change something', () => {
     const changing = tools().filter(
       ({ tool }) => tool.profiles.length > 0 && (tool.effect === 'change' || tool.effect === 'destroy'),
     );
-    const silent = changing.filter(({ tool }) => !tool.describeApproval);
+    const silent = changing.filter(({ tool }) => !tool.present);
     expect(silent.map(({ tool }) => tool.name)).toEqual([]);
   });
 });
 
 describe('the documents', () => {
-  it('describe every fault code', () => {
-    const page = readFileSync('docs/reference/faults.md', 'utf8');
-    for (const code of Object.keys(FAULTS)) expect(page).toContain(`\`${code}\``);
+  it('describe every error code', () => {
+    const page = readFileSync('docs/reference/errors.md', 'utf8');
+    for (const code of errorCodes()) expect(page).toContain(`\`${code}\``);
   });
 
-  const shared = join('..', 'shared', 'contract');
-  it.skipIf(!existsSync(shared))(
-    'name no tool that does not exist (needs the contract files beside the project)',
-    () => {
-      const names = new Set(tools().map(({ tool }) => tool.name));
-      for (const file of ['x-tools', 'dev-tools', 'research-tools', 'assistant-tools']) {
-        const { tools: documented } = JSON.parse(readFileSync(join(shared, `${file}.json`), 'utf8')) as {
-          tools: { name: string }[];
-        };
-        for (const { name } of documented) expect(names, file).toContain(name);
-      }
-    },
-  );
+  it.each([
+    ['x', 140],
+    ['dev', 10],
+    ['research', 35],
+    ['assistant', 1],
+  ] as const)('name no tool of the %s toolkit that does not exist, of %i', async (id, count) => {
+    const names = toolkits.find((toolkit) => toolkit.id === id)?.tools.map(({ name }) => name);
+    const { tools: documented } = JSON.parse(
+      readFileSync(`test/data/documents/${id}-tools.json`, 'utf8'),
+    ) as {
+      tools: { name: string }[];
+    };
+    expect(documented).toHaveLength(count);
+    for (const { name } of documented) expect(names).toContain(name);
+  });
 });

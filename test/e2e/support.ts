@@ -15,35 +15,38 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { LineTransport } from '../../src/transports/line-transport.ts';
+import { LineTransport } from '../../src/transports/stdio.ts';
 
 const MAIN = resolve(process.env.TEST_DIST ?? 'dist', 'main.js');
 
 /** A data directory of its own with the built command line on it. */
 export interface Home {
   readonly dir: string;
+  /** The built command line. */
+  readonly main: string;
   cli(...args: string[]): string;
   /** Output of a command that fails. */
   failing(...args: string[]): { status: number; stdout: string; stderr: string };
   close(): void;
 }
 
-export function createHome(config = ''): Home {
-  if (!existsSync(MAIN)) throw new Error('There is no build; run `npm run build` first.');
+export function createHome(config = '', main = MAIN): Home {
+  if (!existsSync(main)) throw new Error('There is no build; run `npm run build` first.');
   const dir = mkdtempSync(join(tmpdir(), 'countersign-e2e-'));
   writeFileSync(join(dir, 'config.toml'), config);
   const env = environment(dir);
   return {
     dir,
+    main,
     cli: (...args) =>
-      execFileSync(process.execPath, [MAIN, ...args], {
+      execFileSync(process.execPath, [main, ...args], {
         env,
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     failing(...args) {
       try {
-        const stdout = execFileSync(process.execPath, [MAIN, ...args], {
+        const stdout = execFileSync(process.execPath, [main, ...args], {
           env,
           encoding: 'utf8',
           stdio: ['ignore', 'pipe', 'pipe'],
@@ -66,8 +69,21 @@ const environment = (dir: string): Record<string, string> => ({
 });
 
 /** The built command as a process of its own, with all three streams in the test's hands. */
-export const spawnCli = (home: Home, args: readonly string[]): ChildProcessWithoutNullStreams =>
-  spawn(process.execPath, [MAIN, ...args], { env: environment(home.dir), stdio: 'pipe' });
+export function spawnCli(
+  home: Home,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): ChildProcessWithoutNullStreams {
+  const { command, ...started } = cliCommand(home, args, env);
+  return spawn(command, started.args, { env: started.env, stdio: 'pipe' });
+}
+
+/** How a client starts the built command. */
+export const cliCommand = (home: Home, args: readonly string[], env: Record<string, string> = {}) => ({
+  command: process.execPath,
+  args: [home.main, ...args],
+  env: { ...environment(home.dir), ...env },
+});
 
 export const TRANSPORTS = ['stdio', 'http', 'tcp'] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
@@ -82,6 +98,8 @@ export interface Server {
   readonly tcpPort: number;
   connect(transport: TransportName, options?: ClientOptions & { token?: string }): Promise<Session>;
   stop(): Promise<void>;
+  /** Ends it with a signal; its exit code, or the signal that ended it. */
+  end(signal: NodeJS.Signals): Promise<number | string | null>;
   /** As a power cut would: nothing is written any more. */
   kill(): void;
 }
@@ -89,7 +107,7 @@ export interface Server {
 /** `countersign up` on free ports, as a person would start it. */
 export async function startUp(home: Home, ...args: string[]): Promise<Server> {
   const env = { ...environment(home.dir), TOOLHUB_MCP_LISTEN: '127.0.0.1:0' };
-  const child = spawn(process.execPath, [MAIN, 'up', '--port', '0', ...args], {
+  const child = spawn(process.execPath, [home.main, 'up', '--port', '0', ...args], {
     env,
     stdio: ['ignore', 'inherit', 'pipe'],
   });
@@ -114,13 +132,18 @@ export async function startUp(home: Home, ...args: string[]): Promise<Server> {
       return { client: session.client, close: async () => void socket.destroy() };
     },
     kill: () => void child.kill('SIGKILL'),
-    stop: () =>
-      new Promise((resolve) => {
-        child.once('close', () => resolve());
-        child.kill('SIGTERM');
-      }),
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) await end(child, 'SIGTERM');
+    },
+    end: (signal) => end(child, signal),
   };
 }
+
+const end = (child: ChildProcess, signal: NodeJS.Signals): Promise<number | string | null> =>
+  new Promise((resolve) => {
+    child.once('close', (code, by) => resolve(by ?? code));
+    child.kill(signal);
+  });
 
 export function connectStdio(
   home: Home,
@@ -132,7 +155,7 @@ export function connectStdio(
   return open(
     new StdioClientTransport({
       command: process.execPath,
-      args: [MAIN, 'mcp', 'serve', ...args],
+      args: [home.main, 'mcp', 'serve', ...args],
       env,
       stderr: 'inherit',
     }),

@@ -121,7 +121,7 @@ describe('the same server over three transports', () => {
     expect(await rest.json()).toMatchObject({ success: true, data: { mode: 'autopilot' } });
   });
 
-  it('tells a program what is wrong with a plain request instead of showing it the web page', async () => {
+  it('explains to a program what is wrong with a plain request instead of showing it the web page', async () => {
     const answer = async (method: string, path: string, body?: string) => {
       const response = await fetch(`${server.url}${path}`, { method, ...(body ? { body } : {}) });
       const { error } = (await response.json()) as { error: string };
@@ -164,10 +164,10 @@ describe('the same server over three transports', () => {
       await session.close();
     }
     const waiting = JSON.parse(home.cli('approvals', 'list', '--json')) as {
-      summary: string;
+      gist: string;
       requester: string;
     }[];
-    const mine = waiting.filter(({ summary }) => summary.includes('by token'));
+    const mine = waiting.filter(({ gist }) => gist.includes('by token'));
     expect(mine.map(({ requester }) => requester)).toEqual(['agent:robin', 'agent:robin', 'agent:robin']);
   });
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { connectStdio, createHome, startUp } from './support.ts';
 
 describe('upkeep', () => {
-  it('tells a webhook that something waits, without the content', async () => {
+  it('notifies a webhook of a pending approval, without the content', async () => {
     const heard: string[] = [];
     const hook = createServer((request, response) => {
       let body = '';
@@ -38,13 +38,15 @@ describe('upkeep', () => {
     home.close();
   });
 
-  it('tells where the running server is, and when it has not read a changed configuration yet', async () => {
+  it('shows where the running server is, and when it has not read a changed configuration yet', async () => {
     const home = createHome('toolkits = ["x"]\n');
     const server = await startUp(home);
-    const told = `The server at ${server.url} was started with another configuration`;
+    const told = `The server at ${server.url} runs with a different configuration`;
     expect(home.cli('status')).not.toContain(told);
-    expect(home.cli('doctor')).toContain(`countersign up answers on ${new URL(server.url).host}\n`);
+    expect(home.cli('doctor')).toContain(`\`countersign up\` is running on ${new URL(server.url).host}\n`);
     expect(home.cli('research', 'mcp-json', home.dir)).toContain(`localhost:${new URL(server.url).port}/mcp`);
+    for (const args of [['agents', 'add', 'robin', '--http'], ['init']])
+      expect(home.cli(...args)).toContain(`localhost:${new URL(server.url).port}/mcp`);
     const config = 'toolkits = ["x"]\n[mcp_policy]\nblocked_tools = ["x_post_tweet"]\n';
     writeFileSync(join(home.dir, 'config.toml'), config);
     for (const args of [['status'], ['doctor'], ['policy', 'explain', 'x_post_tweet']])
@@ -63,10 +65,10 @@ describe('upkeep', () => {
     const key = home.cli('audit', 'key');
     post('after the backup');
     expect(JSON.parse(home.cli('approvals', '--json'))).toHaveLength(2);
-    expect(home.cli('restore', folder)).toContain('What was there before is in');
+    expect(home.cli('restore', folder)).toContain('The previous data was moved to');
     const waiting = JSON.parse(home.cli('approvals', '--json')) as { args: { text: string } }[];
     expect(waiting.map(({ args }) => args.text)).toEqual(['before the backup']);
-    expect(home.cli('audit', 'verify')).toContain('The log is whole');
+    expect(home.cli('audit', 'verify')).toContain('No problems found.');
     expect(home.cli('audit', 'key')).toBe(key);
     expect(home.failing('restore', join(home.dir, 'nowhere'))).toMatchObject({
       status: 1,
@@ -91,7 +93,7 @@ describe('upkeep', () => {
     const session = await connectStdio(home);
     expect(home.failing('restore', folder)).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('Another process has the store open'),
+      stderr: expect.stringContaining('Another process has the database open'),
     });
     expect(home.cli('restore', folder, '--force')).toContain('Restored from');
     await session.close();
@@ -100,7 +102,7 @@ describe('upkeep', () => {
     writeFileSync(join(home.dir, 'countersign.db'), 'not a database at all '.repeat(100));
     expect(home.failing('restore', folder).stderr).toContain('is not a SQLite database');
     expect(home.cli('restore', folder, '--force')).toContain('Restored from');
-    expect(home.cli('audit', 'verify')).toContain('The log is whole');
+    expect(home.cli('audit', 'verify')).toContain('No problems found.');
     home.close();
   });
 
@@ -111,7 +113,7 @@ describe('upkeep', () => {
     const folder = join(home.dir, 'kept');
     home.cli('backup', folder);
     const session = await connectStdio(home);
-    expect(home.failing('restore', folder).stderr).toContain('Another process has the store open');
+    expect(home.failing('restore', folder).stderr).toContain('Another process has the database open');
     expect(JSON.parse(home.cli('status', '--json'))).not.toHaveProperty('server');
     expect(JSON.parse(neighbour.cli('status', '--json'))).toMatchObject({ server: server.url });
     await session.close();

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type App, openApp } from '../../src/app.ts';
-import { createServed } from '../../src/serving.ts';
+import { type App, openApp } from '../../src/app/app.ts';
+import { createServed } from '../../src/app/serving.ts';
+import { sharedSandbox } from '../../src/toolkits/x/emulator/start.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
 import { evaluate, type Scenario, type Step } from './harness.ts';
 
@@ -129,11 +130,11 @@ describe('profiles under evaluation', () => {
 
   it('authorization: what X refuses reaches the agent with the documented code', async () => {
     const { app, client } = await open(OPEN);
-    const sandbox = await app.hostFor((await app.inventory.load('x')).toolkit).sandbox?.('x');
+    const sandbox = await sharedSandbox({ db: app.database.db as never, now: app.now });
     const fault = (kind: string) => async (): Promise<void> => {
-      await sandbox?.control('fault', { kind, times: 3 });
+      await sandbox.control('fault', { kind, times: 3 });
     };
-    const clear = async (): Promise<void> => void (await sandbox?.control('clear_faults'));
+    const clear = async (): Promise<void> => void (await sandbox.control('clear_faults'));
     const search: Step = { tool: 'x_search_tweets', args: { query: 'uptime' } };
     const failing = (kind: string, code: string): Step => ({
       ...search,

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verifyLog } from '../../src/kernel/audit/verify.ts';
+import { verifyLog } from '../../src/kernel/log/verify/verify.ts';
 import { startChild } from '../support/child.ts';
 import { ENGINES, openTestStore, type TestStore } from '../support/engines.ts';
 import { openTestKernel } from '../support/kernel.ts';
 
 const PROCESSES = 4;
-const CALLS = 1_000;
+const CALLS = 500;
 
 describe.each(ENGINES)('four processes on one store, %s', (engine) => {
   let store: TestStore;
@@ -32,7 +32,7 @@ describe.each(ENGINES)('four processes on one store, %s', (engine) => {
     );
   };
 
-  it('lose nothing over 1,000 calls each: every counter exact, the log whole', async () => {
+  it('lose nothing over 500 calls each: every counter exact, the log whole', async () => {
     const results = await run({ tool: 'ledger_write', times: CALLS });
     expect(results).toEqual(Array.from({ length: PROCESSES }, () => ({ ok: CALLS })));
     const { db } = store.database;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mcpPolicy } from '../../src/contract/policy.ts';
-import { verifyLog } from '../../src/kernel/audit/verify.ts';
-import { PolicyInForce } from '../../src/kernel/policy-in-force.ts';
+import { verifyLog } from '../../src/kernel/log/verify/verify.ts';
+import { PolicyInForce } from '../../src/kernel/policy/in-force.ts';
 import { ENGINES, openTestStore, type TestStore } from '../support/engines.ts';
 import { openTestKernel, PERSON, type TestKernel } from '../support/kernel.ts';
 
@@ -19,6 +19,7 @@ describe.each(ENGINES)('a change of pause, rules or agents on %s', (engine) => {
         approvalMode: false,
         policy: mcpPolicy.schema.parse({}),
         catalogue: async () => [],
+        toolkits: [],
       },
       store.database,
     );
@@ -53,11 +54,17 @@ describe.each(ENGINES)('a change of pause, rules or agents on %s', (engine) => {
     expect(await noted()).toEqual([
       { paused: true },
       { paused: false },
-      { agent_added: 'robin' },
+      { agent_added: 'robin', token_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
       { agent_revoked: 'robin' },
-      { mode: 'composer', template: null, rules: [], policy_version: policy.current.version },
+      {
+        mode: 'composer',
+        template: null,
+        rules: [],
+        policy_version: policy.current.version,
+        overrides: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
     ]);
-    expect((await verifyLog(store.database)).problems).toEqual([]);
+    expect((await verifyLog(store.database, { rows: true })).problems).toEqual([]);
   });
 
   it('does not happen when its evidence cannot be written', async () => {

@@ -4,13 +4,13 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type App, openApp } from '../../src/app.ts';
-import { createServed } from '../../src/serving.ts';
+import { type App, openApp } from '../../src/app/app.ts';
+import { createServed } from '../../src/app/serving.ts';
+import { webPorts } from '../../src/app/web-ports.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
 import { type Listening, serveOnTcp } from '../../src/transports/tcp.ts';
 import { createWebApp } from '../../src/web/server.ts';
 import { createSignInLink } from '../../src/web/sign-in.ts';
-import { webPorts } from '../../src/web-ports.ts';
 
 const CALL = {
   jsonrpc: '2.0',
@@ -56,15 +56,27 @@ describe('who stands before the door of a server on this machine', () => {
       ({ principal }) => principal,
     );
   };
-  /** By hand, because fetch does not let anybody choose the Host. */
-  const post = (path: string, headers: Record<string, string>, body: object): Promise<number> =>
+  /** By hand, because fetch does not let the caller choose the Host. */
+  const post = (
+    path: string,
+    headers: Record<string, string>,
+    body: object,
+    port = http.port,
+  ): Promise<number> =>
     new Promise((resolve, reject) => {
-      const { port } = http;
       const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (response) => {
         response.resume().on('end', () => resolve(response.statusCode ?? 0));
       });
       sent.on('error', reject).end(JSON.stringify(body));
     });
+
+  it('is no page of another site, whatever it sends', async () => {
+    const from = (headers: Record<string, string>) =>
+      post('/tools/no_such_tool', { 'content-type': 'application/json', ...headers }, { arguments: {} });
+    expect(await from({ origin: 'https://evil.example' })).toBe(403);
+    expect(await from({ host: 'evil.example' })).toBe(403);
+    expect(await from({ origin: 'http://localhost:5173' })).toBe(404);
+  });
 
   it('is the nameless agent only where nothing stands between: through a proxy a token is needed', async () => {
     const json = { 'content-type': 'application/json' };
@@ -85,6 +97,22 @@ describe('who stands before the door of a server on this machine', () => {
     expect(await post('/tools/get_mode', known, {})).toBe(200);
     expect(await post('/tools/get_mode', json, {})).toBe(200);
     expect((await callers()).sort()).toEqual(['agent:local', 'agent:robin']);
+  });
+
+  it('is never the nameless agent once the server listens to other machines', async () => {
+    const served = await createServed(app, { toolkits: ['x'], profile: 'write', discovery: false });
+    const open = await serveOnHttp(served, { host: '0.0.0.0', port: 0 });
+    try {
+      const before = await callers();
+      const json = { 'content-type': 'application/json', host: 'localhost' };
+      expect(await post('/tools/get_mode', json, {}, open.port)).toBe(401);
+      expect(await post('/mcp', json, CALL, open.port)).toBe(401);
+      expect(await callers()).toEqual(before);
+      const known = { ...json, authorization: `Bearer ${token}` };
+      expect(await post('/tools/get_mode', known, {}, open.port)).toBe(200);
+    } finally {
+      await open.close();
+    }
   });
 
   it('is a person whose cookie stays on encrypted ways once it came by one', async () => {

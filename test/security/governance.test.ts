@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/contract/outcome.ts';
 import type { Principal } from '../../src/contract/principal.ts';
-import { verifyLog } from '../../src/kernel/audit/verify.ts';
-import type { CallState } from '../../src/kernel/call.ts';
-import { uuidv7 } from '../../src/lib/uuid.ts';
+import type { CallState } from '../../src/kernel/call/call.ts';
+import { verifyLog } from '../../src/kernel/log/verify/verify.ts';
+import { uuidv7 } from '../../src/lib/random.ts';
 import { openTestStore, type TestStore } from '../support/engines.ts';
 import { AGENT, OTHER, openTestKernel, PERSON, type TestKernel } from '../support/kernel.ts';
 
@@ -57,7 +57,7 @@ describe('what would loosen governance', () => {
       expect(await test.lines()).toEqual([]);
     });
 
-    it('decide what the system came up with by itself', async () => {
+    it('decide what the system proposed', async () => {
       const id = await ask({ kind: 'system', id: 'mentions' });
       expect((await test.kernel.approvals.approve(id, AGENT)).approval.state).toBe('done');
     });
@@ -70,8 +70,9 @@ describe('what would loosen governance', () => {
       .set({ args: JSON.stringify({ text: 'swapped' }) })
       .where('id', '=', id)
       .execute();
-    const { outcome } = await test.kernel.approvals.approve(id, PERSON);
-    expect(outcome).toMatchObject({ status: 'refused', fault: { code: 'approval_invalid' } });
+    await expect(test.kernel.approvals.approve(id, PERSON)).rejects.toMatchObject({
+      code: 'approval_invalid',
+    });
     expect(await test.lines()).toEqual([]);
   });
 
@@ -82,7 +83,7 @@ describe('what would loosen governance', () => {
     expect(await test.lines()).toEqual(['edited']);
   });
 
-  it('a decision on a version that was edited meanwhile is none', async () => {
+  it('a decision on a version that has been edited since is none', async () => {
     const id = await ask(AGENT);
     const seen = await test.kernel.approvals.get(id);
     await test.kernel.approvals.edit(id, PERSON, { text: 'edited' });
@@ -91,7 +92,7 @@ describe('what would loosen governance', () => {
     expect(await test.lines()).toEqual([]);
   });
 
-  it('a permit is for the agent that asked for it, whoever else learns its id', async () => {
+  it('a permit is for the agent that requested it, even if another learns its id', async () => {
     const permit = await test.kernel.approvals.propose({
       tool: 'ledger_permitted',
       args: { text: 'line' },
@@ -147,11 +148,11 @@ describe('what would loosen governance', () => {
     await test.kernel.recover();
     expect(await test.kernel.approvals.get(id)).toMatchObject({
       state: 'failed',
-      outcome: { status: 'failed', message: expect.stringContaining('ask again') },
+      outcome: { status: 'failed', message: expect.stringContaining('retry') },
     });
   });
 
-  it('the answer of another agent is not told to one that may not make the call', async () => {
+  it('the answer of another agent is not shown to one that may not make the call', async () => {
     const rule = {
       id: 'not-other',
       tools: ['ledger_write'],
@@ -169,7 +170,7 @@ describe('what would loosen governance', () => {
     expect(await test.lines()).toEqual(['first']);
   });
 
-  it('the answer of another agent is told to one whose own call asks only after a person said yes', async () => {
+  it('the answer of another agent is shown to one whose own call requires approval only after a person approved', async () => {
     const rule = { id: 'ask-other', tools: ['ledger_write'], action: 'ask' as const };
     const ask = { ...rule, principals: ['agent:other', 'agent:scout'], priority: 1, enabled: true };
     await test.setPolicy({ rules: [ask] });
@@ -206,7 +207,7 @@ describe('what would loosen governance', () => {
     expect(await test.lines()).toEqual(['both']);
   });
 
-  it('that a call of another agent is in doubt is told only to one that may make it', async () => {
+  it('that a call of another agent is indeterminate is shown only to one that may make it', async () => {
     const rule = { id: 'not-other', tools: ['ledger_write'], action: 'deny' as const, priority: 1 };
     await test.setPolicy({ rules: [{ ...rule, principals: ['agent:other'], enabled: true }] });
     const args = { text: 'lost', run_id: 'run-1', fail: 'unknown' };

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
-import { verifyLog } from '../../src/kernel/audit/verify.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
+import { verifyLog } from '../../src/kernel/log/verify/verify.ts';
 import { ENGINES, openTestStore, type TestStore } from '../support/engines.ts';
 import { AGENT, openTestKernel, PERSON, type TestKernel } from '../support/kernel.ts';
 
@@ -38,7 +37,11 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
   };
   /** Another machine takes the process of the running call for dead. */
   const takeForDead = async () => {
-    await sleep(250);
+    await expect
+      .poll(() =>
+        store.database.db.selectFrom('calls').select('call_id').where('status', '=', 'running').execute(),
+      )
+      .toHaveLength(1);
     await store.database.db
       .updateTable('calls')
       .set({ holder_host: 'elsewhere', lease_until: new Date(Date.now() - 60_000).toISOString() })
@@ -57,11 +60,12 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
   });
 
   it('a permit that was given back is used up after all when its call turns out to have been done', async () => {
-    const args = { text: 'once', pause: 900 };
+    const args = { text: 'once', hold: true };
     const permit = await permitted('ledger_write', args);
     const running = test.call('ledger_write', args, { idempotencyKey: 'k' });
     expect(await takeForDead()).toMatchObject({ interrupted: 1, settled: 1 });
     expect(await state(permit.id)).toBe('approved');
+    test.release();
     expect((await running).outcome.status).toBe('ok');
     expect(await state(permit.id)).toBe('done');
     expect((await test.call('ledger_write', args)).outcome.status).toBe('routed');
@@ -72,11 +76,13 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
   });
 
   it('verify names a permit that was used again before its first call turned out to have been done', async () => {
-    const args = { text: 'once', pause: 900 };
-    await permitted('ledger_write', args);
+    const args = { text: 'once', hold: true };
+    const { id } = await permitted('ledger_write', args);
     const first = test.call('ledger_write', args);
     await takeForDead();
     const second = test.call('ledger_write', args);
+    await expect.poll(() => state(id)).toBe('executing');
+    test.release();
     expect((await first).outcome.status).toBe('ok');
     expect((await second).outcome.status).toBe('ok');
     expect((await problems()).map(({ message }) => message)).toEqual([
@@ -85,10 +91,11 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
   });
 
   it('a late outcome ends the doubt about its approval and its key', async () => {
-    const args = { text: 'once', pause: 900, fail: 'unknown' };
+    const args = { text: 'once', hold: true, fail: 'unknown' };
     const id = await route(args, { idempotencyKey: 'k' });
     const running = test.kernel.approvals.approve(id, PERSON);
     expect(await takeForDead()).toMatchObject({ interrupted: 1, open: 1 });
+    test.release();
     expect((await running).outcome?.status).toBe('ok');
     expect(await state(id)).toBe('done');
     const again = await test.call('ledger_write', args, { idempotencyKey: 'k' });
@@ -114,19 +121,25 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
     });
   });
 
-  it('what cannot run here is not approved, stops nothing else, and never runs by itself later', async () => {
+  it('what cannot run here is not approved, stops nothing else, and never runs automatically later', async () => {
     const id = await route({ text: 'a' });
     const later = (ms: number) => () => new Date(Date.now() + ms);
     const without = createKernel({
       database: store.database,
       dataDir: store.dataDir,
       log: quiet,
-      limits: { deadlineMs: 5_000, agentsMayApprove: false, approvalExpiryMs: 86_400_000 },
+      limits: {
+        deadlineMs: 5_000,
+        agentsMayApprove: false,
+        approvalExpiryMs: 86_400_000,
+        maxPending: 10_000,
+        maxKeyLength: 512,
+      },
       policy: { current: {} as never, stamp: 'none', refresh: async () => {} },
       resolve: async () => undefined,
       now: later(120_000),
     });
-    await expect(without.approvals.approve(id, PERSON)).rejects.toThrow(/no tool ledger_write here any more/);
+    await expect(without.approvals.approve(id, PERSON)).rejects.toThrow(/Tool ledger_write no longer exists/);
     expect(await state(id)).toBe('pending');
 
     // Approved while the tool was there, by a process that died before it ran.

@@ -1,13 +1,14 @@
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createInventory } from '../../src/catalogue/inventory.ts';
 import { type McpPolicyConfig, mcpPolicy } from '../../src/contract/policy.ts';
 import { LOCAL_AGENT } from '../../src/contract/principal.ts';
 import type { ToolkitHost } from '../../src/contract/toolkit.ts';
 import { createKernel } from '../../src/kernel/kernel.ts';
+import { PolicyInForce } from '../../src/kernel/policy/in-force.ts';
 import { compilePolicy, type Policy } from '../../src/kernel/policy/index.ts';
-import { OVERRIDES_KEY, PolicyInForce, stampOf } from '../../src/kernel/policy-in-force.ts';
 import type { PolicySource } from '../../src/kernel/ports.ts';
-import { createInventory } from '../../src/registry/inventory.ts';
+import { OVERRIDES_KEY, stampOf } from '../../src/kernel/store/pause.ts';
 import { openTestStore, type TestStore } from '../support/engines.ts';
 import { createLedgerTable, ledgerRows, ledgerToolkit } from '../support/ledger.ts';
 
@@ -22,7 +23,13 @@ const catalogue = toolkit.tools.map(({ name, category, effect, policyName, input
 }));
 const policyOf = (policy: Partial<McpPolicyConfig>) => mcpPolicy.schema.parse(policy);
 const compile = (policy: Partial<McpPolicyConfig>): Promise<Policy> =>
-  compilePolicy({ mode: 'autopilot', approvalMode: false, policy: policyOf(policy), catalogue });
+  compilePolicy({
+    mode: 'autopilot',
+    approvalMode: false,
+    policy: policyOf(policy),
+    catalogue,
+    toolkits: [],
+  });
 
 describe('a policy that changes while calls come in', () => {
   let store: TestStore;
@@ -43,7 +50,13 @@ describe('a policy that changes while calls come in', () => {
       database,
       dataDir,
       log: { debug() {}, info() {}, warn() {}, error() {} },
-      limits: { deadlineMs: 5_000, agentsMayApprove: false, approvalExpiryMs: 86_400_000 },
+      limits: {
+        deadlineMs: 5_000,
+        agentsMayApprove: false,
+        approvalExpiryMs: 86_400_000,
+        maxPending: 10_000,
+        maxKeyLength: 512,
+      },
       policy,
       now: () => new Date(clock),
       resolve: (name) => inventory.resolve(name),
@@ -56,7 +69,13 @@ describe('a policy that changes while calls come in', () => {
   };
   const inForce = () =>
     new PolicyInForce(
-      { mode: 'autopilot', approvalMode: false, policy: policyOf({}), catalogue: async () => catalogue },
+      {
+        mode: 'autopilot',
+        approvalMode: false,
+        policy: policyOf({}),
+        catalogue: async () => catalogue,
+        toolkits: [],
+      },
       store.database,
     );
   const deny = (id: string, tool: string) => ({
@@ -67,7 +86,7 @@ describe('a policy that changes while calls come in', () => {
     enabled: true,
   });
 
-  it('judges a change again that was judged before the edit, though another call read the edit meanwhile', async () => {
+  it('judges a change again that was judged before the edit, though another call has read the edit since', async () => {
     const stored = JSON.stringify({ rules: [] });
     const [old, edited] = await Promise.all([compile({}), compile({ blocked_tools: ['ledger_write'] })]);
     let state = { current: old, stamp: 'none' };
@@ -101,6 +120,18 @@ describe('a policy that changes while calls come in', () => {
     await theirs.setOverrides({ rules: [deny('no-reads', 'ledger_read')] }, { kind: 'person', id: 'ada' });
     clock += 1_000;
     expect(await call('ledger_read', {})).toMatchObject({ status: 'refused', rule: 'no-reads' });
+  });
+
+  it('denies every change when what is stored has a key that no one knows here', async () => {
+    const mine = inForce();
+    await mine.refresh();
+    const call = await kernelUnder(mine);
+    await store.database.db
+      .insertInto('settings')
+      .values({ key: OVERRIDES_KEY, value: JSON.stringify({ rules: [], templates: 'observe' }) })
+      .execute();
+    expect(await call('ledger_write', { text: 'x' })).toMatchObject({ status: 'refused' });
+    expect(await ledgerRows(store.database.db as unknown as Kysely<unknown>)).toEqual([]);
   });
 
   it('denies reads too when what is stored does not compile here', async () => {

@@ -1,13 +1,21 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
+import {
+  type DevWorld,
+  git,
+  makeRepo,
+  openWorld,
+  snapshot,
+  tempFolder,
+} from '../../src/toolkits/dev/test/support/dev.ts';
+import { startGithub } from '../../src/toolkits/dev/test/support/github-double.ts';
 import { toolkit as dev } from '../../src/toolkits/dev/toolkit.ts';
+import { namedPosts, putMedia } from '../../src/toolkits/x/test/support/call-world.ts';
+import { openXKit } from '../../src/toolkits/x/test/support/kit.ts';
 import { toolkit as x } from '../../src/toolkits/x/toolkit.ts';
-import { type DevWorld, git, makeRepo, openWorld, snapshot, tempFolder } from '../support/dev.ts';
-import { startGithub } from '../support/github-double.ts';
+import { argsOf, type CallWorld } from '../support/calls/x.ts';
 import { PERSON } from '../support/kernel.ts';
-import { callArgs, namedPosts, putMedia } from '../support/x-call-world.ts';
-import { openXKit } from '../support/x-kit.ts';
 
 const writing = (requests: readonly string[]) => requests.filter((name) => !name.startsWith('GET '));
 const names = (tools: readonly { readonly name: string; readonly reconcile?: unknown }[]) =>
@@ -30,30 +38,30 @@ describe('looking for what became of a call sends nothing but reads', () => {
     const own = (items as { id: string; author_id: string }[]).find(
       (post) => post.author_id === '2001000001',
     );
-    const argsOf = callArgs(
-      {
-        post: '1234567890',
-        user: '2001000012',
-        own: own?.id ?? '',
-        dataDir: kit.dataDir,
-        data: kit.data,
-        callId: () => Promise.reject(new Error('not needed')),
-        pending: () => Promise.reject(new Error('not needed')),
-        answerOnce() {},
+    const world: CallWorld = {
+      ids: {
+        ...(await namedPosts(kit.sandbox)),
+        $post: '1234567890',
+        $user: '2001000012',
+        $own: own?.id ?? '',
+        $dir: kit.dataDir,
       },
-      await namedPosts(kit.sandbox),
-    );
+      data: kit.data,
+      callId: () => Promise.reject(new Error('not needed')),
+      pending: () => Promise.reject(new Error('not needed')),
+      answerOnce() {},
+    };
     const looked = new Set<string>();
     const failed: string[] = [];
     const settling = x.tools.filter(({ reconcile }) => reconcile);
-    // What the others work on is taken away last.
+    // What the others work on is removed last.
     for (const tool of settling.sort(
       (a, b) => Number(a.effect === 'destroy') - Number(b.effect === 'destroy'),
     )) {
       const given =
         tool.name === 'x_post'
           ? { endpoint: '/2/tweets', body: '{"text":"Below the typed tools"}' }
-          : await argsOf(tool.name);
+          : await argsOf(world, tool.name);
       const parsed = tool.input.parse(given);
       if (!parsed.ok) throw new Error(`${tool.name}: ${JSON.stringify(parsed.issues)}`);
       const look = async (callId: string) => {
@@ -102,9 +110,17 @@ describe('looking for what became of a call sends nothing but reads', () => {
       files: [{ path: 'a.txt', original_content: 'one\n', modified_content: 'two\n' }],
     },
     github_pr_comment_create: { run_id, pr_number: 3, body: 'Hi' },
+    code_branch_pr_update: {
+      run_id,
+      approval_id: '1',
+      pr_number: 3,
+      commit_message: 'more',
+      files: [{ path: 'a.txt', original_content: 'two\n', modified_content: 'three\n' }],
+    },
     qa_test: { run_id },
     qa_lint: { run_id },
     dev_issue_close: { repo: 'acme/app', issue_number: 1 },
+    dev_pr_review: { repo: 'acme/app', pr_number: 3, state: 'commented', body: 'B' },
     dev_pr_merge: { repo: 'acme/app', pr_number: 3 },
     dev_pr_close: { repo: 'acme/app', pr_number: 3 },
   });
@@ -160,9 +176,11 @@ describe('looking for what became of a call sends nothing but reads', () => {
         'github_issues_batch_create: not_done, not_done',
         'code_branch_pr_create: not_done, done',
         'github_pr_comment_create: not_done, done',
+        'code_branch_pr_update: not_done, done',
         'qa_test: not_done, not_done',
         'qa_lint: not_done, not_done',
         `dev_issue_close: ${people}`,
+        `dev_pr_review: ${people}`,
         `dev_pr_merge: ${people}`,
         `dev_pr_close: ${people === 'not_done, done' ? 'done, done' : people}`,
       ]);

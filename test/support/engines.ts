@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import type { Database, Engine } from '../../src/kernel/database.ts';
-import { openStorage } from '../../src/storage/open.ts';
+import { openStorage } from '../../src/app/open-storage.ts';
+import type { Database, Engine } from '../../src/kernel/store/database.ts';
 
 /** For `describe.each(ENGINES)('… on %s', (engine) => …)`. */
-export const ENGINES: readonly Engine[] = ['sqlite', 'postgres'];
+export const ENGINES: readonly Engine[] =
+  process.env.COUNTERSIGN_TEST_ENGINES === 'sqlite' ? ['sqlite'] : ['sqlite', 'postgres'];
 
 export interface TestStore {
   readonly database: Database;

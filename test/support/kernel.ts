@@ -1,15 +1,15 @@
 import type { Kysely } from 'kysely';
+import { createInventory, type Inventory } from '../../src/catalogue/inventory.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { type McpPolicyConfig, mcpPolicy } from '../../src/contract/policy.ts';
 import type { Approval, Log } from '../../src/contract/ports.ts';
 import { LOCAL_AGENT, type Principal } from '../../src/contract/principal.ts';
 import type { ToolkitHost } from '../../src/contract/toolkit.ts';
-import type { CallRequest, CallResult } from '../../src/kernel/call.ts';
-import type { Database } from '../../src/kernel/database.ts';
+import type { CallRequest, CallResult } from '../../src/kernel/call/call.ts';
 import { createKernel, type Kernel } from '../../src/kernel/kernel.ts';
 import { compilePolicy, type Policy } from '../../src/kernel/policy/index.ts';
-import { createInventory, type Inventory } from '../../src/registry/inventory.ts';
-import { createLedgerTable, ledgerRows, ledgerToolkit } from './ledger.ts';
+import type { Database } from '../../src/kernel/store/database.ts';
+import { createLedgerTable, Gate, ledgerRows, ledgerToolkit } from './ledger.ts';
 
 export const PERSON: Principal = { kind: 'person', id: 'ada' };
 export const AGENT: Principal = LOCAL_AGENT;
@@ -22,12 +22,17 @@ export interface TestKernel {
   call(tool: string, args: JsonObject, more?: Partial<CallRequest>): Promise<CallResult>;
   setPolicy(policy: Partial<McpPolicyConfig>): Promise<void>;
   lines(): Promise<string[]>;
+  readonly gate: Gate;
+  /** Lets calls with `hold: true` go on. */
+  release(): void;
 }
 
 export interface TestKernelOptions {
   readonly policy?: Partial<McpPolicyConfig>;
   readonly mode?: 'autopilot' | 'composer';
   readonly agentsMayApprove?: boolean;
+  readonly maxPending?: number;
+  readonly passkey?: 'off' | 'destructive' | 'always';
   readonly now?: () => Date;
   readonly log?: Log;
 }
@@ -41,7 +46,8 @@ export async function openTestKernel(
   options: TestKernelOptions = {},
 ): Promise<TestKernel> {
   await createLedgerTable(database.db as unknown as Kysely<unknown>);
-  const toolkit = ledgerToolkit();
+  const gate = new Gate();
+  const toolkit = ledgerToolkit(gate);
   const host = { db: () => database.db } as unknown as ToolkitHost;
   const inventory = await createInventory([{ id: 'ledger', load: async () => toolkit }], async () => host);
   const compile = (policy: Partial<McpPolicyConfig>): Promise<Policy> =>
@@ -57,6 +63,7 @@ export async function openTestKernel(
         policyName: tool.policyName,
         inputJson: tool.input.json,
       })),
+      toolkits: [],
     });
   let policy = await compile(options.policy ?? {});
   const notified: Approval[] = [];
@@ -69,6 +76,9 @@ export async function openTestKernel(
       deadlineMs: 5_000,
       agentsMayApprove: options.agentsMayApprove ?? false,
       approvalExpiryMs: 86_400_000,
+      maxPending: options.maxPending ?? 10_000,
+      maxKeyLength: 512,
+      passkey: options.passkey ?? 'off',
     },
     policy: {
       get current() {
@@ -93,5 +103,7 @@ export async function openTestKernel(
       policy = await compile(next);
     },
     lines: async () => (await ledgerRows(database.db as unknown as Kysely<unknown>)).map(({ text }) => text),
+    gate,
+    release: () => gate.open(),
   };
 }

@@ -1,17 +1,42 @@
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { ToolFault } from '../../src/contract/faults.ts';
-import { CHANGE_PROFILES, READ_PROFILES } from '../../src/contract/profile.ts';
-import { toolFactory } from '../../src/contract/tool.ts';
-import { defineToolkit, type Toolkit } from '../../src/contract/toolkit.ts';
+import { ToolError } from '../../src/contract/errors.ts';
+import { CHANGE_PROFILES, READ_PROFILES, toolFactory } from '../../src/contract/tool.ts';
 
-/** The far side of the fixture: a table of its own, so that effects can be counted across processes. */
+import { defineToolkit, type Toolkit } from '../../src/contract/toolkit.ts';
+import { quoted } from '../../src/lib/words.ts';
+
+/** The remote service of the fixture: a table of its own, so that effects can be counted across processes. */
 export interface LedgerServices {
   readonly db: Kysely<unknown>;
+  /** Calls with `hold` wait here until the test lets them go on. */
+  readonly gate: Gate;
+}
+
+export class Gate {
+  readonly #opened: Promise<void>;
+  #open: () => void = () => {};
+  /** While true, calls that reach the gate fail in an unexpected way instead of waiting. */
+  broken = false;
+
+  constructor() {
+    this.#opened = new Promise((resolve) => {
+      this.#open = resolve;
+    });
+  }
+
+  open(): void {
+    this.#open();
+  }
+
+  async pass(): Promise<void> {
+    if (this.broken) throw new TypeError('the gate is broken');
+    await this.#opened;
+  }
 }
 
 const define = toolFactory<LedgerServices>();
-const base = { reach: 'local', category: 'ledger', faults: [] } as const;
+const base = { reach: 'local', category: 'ledger', errors: [] } as const;
 
 export async function createLedgerTable(db: Kysely<unknown>): Promise<void> {
   await sql`create table if not exists ledger (call_id text primary key, text text not null)`.execute(db);
@@ -34,10 +59,16 @@ const read = define({
   summary: 'Lists what was written.',
   effect: 'read',
   profiles: READ_PROFILES,
-  input: z.object({ echo: z.string().optional(), file: z.string().optional(), fail: z.boolean().optional() }),
+  input: z.object({
+    echo: z.string().optional(),
+    file: z.string().optional(),
+    fail: z.boolean().optional(),
+    hold: z.boolean().optional(),
+  }),
   output: z.looseObject({ count: z.int() }),
-  async run({ echo, file, fail }, { services, artifact }) {
-    if (fail) throw new ToolFault('unavailable', 'The ledger is closed.');
+  async run({ echo, file, fail, hold }, { services, artifact }) {
+    if (hold) await services.gate.pass();
+    if (fail) throw new ToolError('unavailable', 'The ledger is closed.');
     if (file !== undefined) await artifact('report.txt', 'text/plain', file);
     return { count: (await ledgerRows(services.db)).length, ...(echo === undefined ? {} : { echo }) };
   },
@@ -58,23 +89,26 @@ const write = define({
     fail: z.enum(['none', 'before', 'after', 'unknown', 'crash']).optional(),
     secret_note: z.string().optional(),
     dry_run: z.boolean().optional(),
-    pause: z.int().optional(),
+    hold: z.boolean().optional(),
   }),
   output: z.object({ written: z.string(), by: z.string(), approved_by: z.string().nullable() }),
-  describeApproval: ({ text }) => `Write "${text}" to the ledger.`,
+  present: ({ text }) => ({ title: `Write ${quoted(text)} to the ledger`, act: 'write', gist: text }),
   runOf: ({ run_id }) => run_id,
   replayScope: ({ run_id }) => (run_id === undefined ? undefined : `run:${run_id}`),
   rollback: ({ text }) => ({ tool: 'ledger_erase', args: { text } }),
+  check({ text }) {
+    if (text === 'unspeakable') throw new ToolError('invalid_input', 'This is not written.');
+  },
   async preview({ text }) {
     return { would_write: text };
   },
-  async run({ text, fail, pause }, { services, callId, principal, approvedBy }) {
-    if (pause !== undefined) await new Promise((resolve) => setTimeout(resolve, pause));
-    if (fail === 'before') throw new ToolFault('unavailable', 'The ledger is closed.');
+  async run({ text, fail, hold }, { services, callId, principal, approval }) {
+    if (hold) await services.gate.pass();
+    if (fail === 'before') throw new ToolError('unavailable', 'The ledger is closed.');
     if (fail === 'crash') throw new TypeError('a bug');
     await sql`insert into ledger (call_id, text) values (${callId}, ${text})`.execute(services.db);
-    if (fail === 'after') throw new ToolFault('timeout', 'No answer from the ledger.', { effect: 'unknown' });
-    return { written: text, by: principal.id, approved_by: approvedBy?.id ?? null };
+    if (fail === 'after') throw new ToolError('timeout', 'No answer from the ledger.', { effect: 'unknown' });
+    return { written: text, by: principal.id, approved_by: approval?.approver?.id ?? null };
   },
   async reconcile({ fail }, { services, callId }) {
     if (fail === 'unknown') return { settled: 'unknown', why: 'the test says so' };
@@ -97,7 +131,7 @@ const blind = define({
   output: z.object({ written: z.string() }),
   async run({ text, fail }, { services, callId }) {
     await sql`insert into ledger (call_id, text) values (${callId}, ${text})`.execute(services.db);
-    if (fail) throw new ToolFault('timeout', 'No answer from the ledger.', { effect: 'unknown' });
+    if (fail) throw new ToolError('timeout', 'No answer from the ledger.', { effect: 'unknown' });
     return { written: text };
   },
 });
@@ -147,12 +181,21 @@ const batch = define({
   effect: 'change',
   composite: true,
   profiles: CHANGE_PROFILES,
-  input: z.object({ texts: z.array(z.string()).min(1), look: z.boolean().optional() }),
+  input: z.object({
+    texts: z.array(z.string()).min(1),
+    look: z.boolean().optional(),
+    /** Its last part has an unknown outcome. */
+    doubt: z.boolean().optional(),
+    /** Fails after its parts, in a way that may pass. */
+    fail: z.boolean().optional(),
+  }),
   output: z.object({ statuses: z.array(z.string()) }),
-  async run({ texts, look }, context) {
+  async run({ texts, look, doubt, fail }, context) {
     const statuses: string[] = [];
     if (look) statuses.push((await context.call('ledger_read', {})).status);
     for (const text of texts) statuses.push((await context.call('ledger_write', { text })).status);
+    if (doubt) await context.call('ledger_write_blind', { text: 'doubtful', fail: true });
+    if (fail) throw new ToolError('unavailable', 'The ledger is closed.');
     return { statuses };
   },
 });
@@ -193,13 +236,12 @@ const slow = define({
 });
 
 /** A small toolkit that exercises every path of the kernel. */
-export const ledgerToolkit = (dialect: Toolkit['dialect'] = 'plain'): Toolkit =>
+export const ledgerToolkit = (gate = new Gate()): Toolkit =>
   defineToolkit<LedgerServices>({
     id: 'ledger',
     title: 'Ledger',
-    dialect,
     tools: [read, write, blind, erase, permitted, batch, survey, slow],
     async connect(host) {
-      return { db: host.db<unknown>() };
+      return { db: host.db<unknown>(), gate };
     },
   }) as unknown as Toolkit;

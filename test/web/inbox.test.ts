@@ -23,6 +23,7 @@ beforeAll(async () => {
   server = await startWeb({ toolkits: 'x,assistant,governance', config: CONFIG });
   browser = await launchBrowser();
   page = (await server.signIn(browser)).page;
+  page.setDefaultTimeout(15_000);
 });
 afterAll(async () => {
   await browser?.close();
@@ -44,7 +45,12 @@ const row = (text: string, at: Page = page) => at.getByRole('link', { name: text
 async function openItem(id: number, at: Page = page): Promise<void> {
   await at.goto(`${server.url}/inbox/${id}`);
   await item(id, at).waitFor();
+  await canApprove(at);
 }
+
+/** An item must have been in sight for a moment before it can be decided. */
+const canApprove = (at: Page = page) =>
+  at.locator('.item-actions > .button:first-child:not([aria-disabled])').waitFor();
 
 describe('the inbox', () => {
   it('shows a call an agent makes over MCP while it is open, and the agent sees what the person decided by keyboard', async () => {
@@ -57,8 +63,9 @@ describe('the inbox', () => {
     const { data } = answer.structuredContent as unknown as Routed & { data: { approval_uuid?: string } };
     await row('Proposed over MCP').waitFor();
 
-    await page.keyboard.press('j');
     await item(data.approval_queue_id).waitFor();
+    expect(await page.title()).toBe('(1) Inbox · Countersign');
+    await canApprove();
     await page.keyboard.press('a');
     await item(data.approval_queue_id).getByText('Done.', { exact: true }).waitFor();
 
@@ -89,7 +96,7 @@ describe('the inbox', () => {
     expect(await item(id).textContent()).toContain('Edited');
   });
 
-  it('rejects with the reason that the agent is told', async () => {
+  it('rejects with a reason that the agent sees', async () => {
     const id = await propose('Please do not');
     await openItem(id);
     await page.keyboard.press('r');
@@ -112,14 +119,14 @@ describe('the inbox', () => {
     expect(JSON.stringify(found)).not.toContain('Soon to be gone');
   });
 
-  it('tells the slower of two people that somebody decided already, and the page of the other follows', async () => {
+  it('informs the slower of two people that a decision was already made, and the page of the other follows', async () => {
     const id = await propose('Two pairs of eyes');
     const other = await server.signIn(browser);
     try {
       await openItem(id);
       await openItem(id, other.page);
       // The other page must not learn of it before it acts.
-      await other.page.route('**/api/inbox/*', (route) =>
+      await other.page.route('**/api/s/*/inbox/*', (route) =>
         route.request().method() === 'GET' ? undefined : route.continue(),
       );
       await page.keyboard.press('a');
@@ -135,7 +142,6 @@ describe('the inbox', () => {
 
   it('does one thing when two people decide in the same moment', async () => {
     const first = await propose('Only once, please');
-    const second = await propose('Yes or no, not both');
     const other = await server.signIn(browser);
     try {
       await Promise.all([openItem(first), openItem(first, other.page)]);
@@ -146,6 +152,7 @@ describe('the inbox', () => {
       const found = await server.call('x_search_tweets', { query: 'Only once, please' });
       expect(JSON.stringify(found).split('"text":"Only once, please"')).toHaveLength(2);
 
+      const second = await propose('Yes or no, not both');
       await Promise.all([openItem(second), openItem(second, other.page)]);
       await other.page.keyboard.press('r');
       await other.page.getByRole('textbox', { name: 'Reason' }).waitFor();
@@ -167,7 +174,7 @@ describe('the inbox', () => {
   it('refuses an approval of something that was edited after the person looked', async () => {
     const id = await propose('What was read');
     await openItem(id);
-    await page.route(`**/api/inbox/${id}`, (route) =>
+    await page.route(`**/api/s/*/inbox/${id}`, (route) =>
       route.request().method() === 'GET' ? undefined : route.continue(),
     );
     await server.cli(
@@ -178,13 +185,13 @@ describe('the inbox', () => {
       JSON.stringify({ text: 'What was never read' }),
     );
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByRole('alert').getByText('edited since you opened it').waitFor();
-    await page.unroute(`**/api/inbox/${id}`);
+    await page.getByRole('alert').getByText('edited after you opened it').waitFor();
+    await page.unroute(`**/api/s/*/inbox/${id}`);
     const found = await server.call('x_search_tweets', { query: 'What was never read' });
     expect(JSON.stringify(found)).not.toContain('What was never read');
   });
 
-  it('approves several at once and says of each what came of it', async () => {
+  it('approves several together and reports the result of each', async () => {
     await propose('One of many');
     await propose('Another of many');
     await page.goto(server.url);
@@ -245,12 +252,12 @@ describe('the inbox', () => {
     expect(await seriousFindings(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
-    await page.getByRole('heading', { name: 'Keys of the inbox' }).waitFor();
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.keyboard.press('Escape');
   });
 
-  it('comes back by itself after the server was restarted', async () => {
+  it('reconnects automatically after the server was restarted', async () => {
     await page.goto(server.url);
     await page.getByText('live', { exact: true }).waitFor();
     await server.stop();
@@ -258,6 +265,7 @@ describe('the inbox', () => {
     await server.start();
     await page.getByText('live', { exact: true }).waitFor();
     await propose('After the restart');
+    await page.getByRole('button', { name: '1 new' }).click();
     await row('After the restart').waitFor();
   });
 });

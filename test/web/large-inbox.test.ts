@@ -22,8 +22,15 @@ function multiply(home: string): void {
   const columns = (db.prepare('select name from pragma_table_info(?)').all('approvals') as { name: string }[])
     .map(({ name }) => name)
     .filter((name) => name !== 'id');
+  // The newest one is opened, so it is the one that the audit log has.
+  const { uuid } = db.prepare('select uuid from approvals where id = 1').get() as { uuid: string };
+  db.exec("update approvals set uuid = 'copy-0' where id = 1");
   const values = columns.map((name) =>
-    name === 'uuid' ? "'copy-' || n" : name === 'summary' ? "'Copy number ' || n" : `"${name}"`,
+    name === 'uuid'
+      ? `case when n = ${QUEUED - 1} then '${uuid}' else 'copy-' || n end`
+      : name === 'summary'
+        ? "'Copy number ' || n || case when n % 2 = 0 then ' even' else ' odd' end"
+        : `"${name}"`,
   );
   db.exec(
     `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${QUEUED - 1})
@@ -54,30 +61,31 @@ it('shows ten thousand waiting items by drawing and loading only what is on scre
   const { page } = await server.signIn(browser);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
-  await page.getByText('10,000 waiting').waitFor();
+  await page.getByText('10,000 pending').waitFor();
   await page.getByRole('link', { name: `Copy number ${QUEUED - 1}` }).waitFor();
   expect(await page.locator('.inbox-row').count()).toBeLessThan(60);
-  await page.keyboard.press('j');
   await page.getByRole('article').getByText('The first of ten thousand').first().waitFor();
   await page.locator('.inbox-scroll').evaluate((box) => box.scrollTo(0, box.scrollHeight));
-  await page.getByRole('link', { name: 'The first of ten thousand' }).waitFor();
+  await page.getByRole('link', { name: /^Post to @\w+ \(sandbox\)/ }).waitFor();
   expect(asked.filter((url) => url.includes('brief=1')).length).toBeLessThan(6);
 });
 
-it('needs three small answers until an item can be opened', async () => {
+it('needs four small answers until the first item is open', async () => {
   const { page } = await server.signIn(browser);
   const answers: { path: string; bytes: number }[] = [];
   page.on('response', async (response) => {
-    const path = new URL(response.url()).pathname;
-    if (path.startsWith('/api/') && path !== '/api/events')
-      answers.push({ path, bytes: (await response.body()).length });
+    const path = new URL(response.url()).pathname.replace(/^\/api\/s\/[^/]+/, '/api');
+    if (!path.startsWith('/api/') || path === '/api/events') return;
+    // An answer to the page before has no body any more.
+    const body = await response.body().catch(() => undefined);
+    if (body) answers.push({ path, bytes: body.length });
   });
   await page.reload();
   await page.getByRole('link', { name: `Copy number ${QUEUED - 1}` }).waitFor();
   await expect
     .poll(() => answers.map(({ path }) => path).sort())
-    .toEqual(['/api/inbox', '/api/inbox/count', '/api/session']);
-  expect(answers.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(12_000);
+    .toEqual(['/api/inbox', `/api/inbox/${QUEUED}`, '/api/inbox/count', '/api/session']);
+  expect(answers.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(24_000);
 });
 
 it('finds its page of the queue, what expired and what was cut off by indexes, without sorting the queue', () => {
@@ -86,7 +94,8 @@ it('finds its page of the queue, what expired and what was cut off by indexes, w
     (db.prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[])
       .map(({ detail }) => detail)
       .join('; ');
-  const danger = "case when effect = 'destroy' then 0 when risks <> '[]' then 1 else 2 end";
+  const danger = `case when signers > 0 then 0 when effect = 'destroy' or risks like '["Moves money"%' then 1
+    when risks <> '[]' then 2 when environment = 'live' then 3 else 4 end`;
   expect(
     plan(`select * from approvals where state in (?) order by ${danger}, id desc limit 30`, 'pending'),
   ).toBe('SEARCH approvals USING INDEX approvals_by_danger (state=?)');
@@ -102,10 +111,32 @@ it('finds its page of the queue, what expired and what was cut off by indexes, w
   db.close();
 });
 
+it('rejects the five thousand that a filter matches, in one step with one reason', async () => {
+  const { page } = await server.signIn(browser);
+  page.setDefaultTimeout(60_000);
+  const from = performance.now();
+  await page.keyboard.press('/');
+  await page.keyboard.type('odd');
+  await page.getByText('5,000 pending').waitFor();
+  await page.getByRole('button', { name: 'Select all 5,000' }).click();
+  await page.keyboard.press('r');
+  const dialog = page.getByRole('dialog', { name: 'Reject 5,000 approvals' });
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Not needed');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Rejected 5,000.').waitFor();
+  process.stderr.write(
+    `Filtered, selected and rejected 5,000 in ${Math.round(performance.now() - from)} ms.\n`,
+  );
+  const db = open(server.home);
+  const count = db.prepare('select count(*) as n from approvals where state = ? and decision_reason = ?');
+  expect((count.get('rejected', 'Not needed') as { n: number }).n).toBe(5000);
+  db.close();
+});
+
 it('asks on top of all what came of a call that was cut off, and takes the answer', async () => {
   const { page } = await server.signIn(browser);
   const question = page.getByRole('region', { name: 'Calls whose outcome is unknown' });
-  await question.getByText('x_like_tweet').waitFor();
+  await question.getByText(/^Like a post/).waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   await question.getByRole('button', { name: 'It did not happen' }).click();
   await question.waitFor({ state: 'detached' });

@@ -38,17 +38,25 @@ afterAll(async () => {
 });
 
 async function openRules(): Promise<void> {
-  await page.goto(`${server.url}/agents`);
-  await page.getByRole('tab', { name: 'Rules' }).click();
+  await page.goto(`${server.url}/policy`);
   await page.getByRole('button', { name: 'Add a rule' }).waitFor();
 }
 
-const dialog = () => page.getByRole('dialog');
+const dialog = () => page.getByRole('region', { name: 'Rule editor' });
+/** Opens the editor with everything that a rule can say. */
+async function addRule(): Promise<void> {
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await dialog().getByText('More: scope').click();
+}
+const figure = (name: string) =>
+  dialog().locator('.figures > div', { hasText: name }).locator('.figure').textContent();
 const fill = (label: string, value: string) => dialog().getByLabel(label, { exact: true }).fill(value);
 const tick = (group: string, name: string) =>
   dialog().getByRole('group', { name: group }).getByRole('checkbox', { name, exact: true }).check();
 const stored = async (): Promise<{ rules: Record<string, unknown>[] }> =>
-  (await page.evaluate("fetch('/api/policy').then((r) => r.json()).then((p) => p.overrides)")) as {
+  (await page.evaluate(
+    "fetch(`/api/s/${localStorage.getItem('countersign.place')}/policy`).then((r) => r.json()).then((p) => p.overrides)",
+  )) as {
     rules: Record<string, unknown>[];
   };
 
@@ -71,9 +79,9 @@ const WHOLE = {
 
 describe('the rule form', () => {
   it('says everything that a rule can say, and opens a stored rule with all of it', async () => {
-    await page.getByRole('button', { name: 'Add a rule' }).click();
+    await addRule();
     await fill('Name', WHOLE.id);
-    await fill('What it is for', WHOLE.label);
+    await fill('Purpose', WHOLE.label);
     await dialog().getByLabel('Decision').selectOption('dry_run');
     await fill('Tools', WHOLE.tools.join(', '));
     await fill('Categories', 'write');
@@ -89,72 +97,96 @@ describe('the rule form', () => {
     await fill('Condition', WHOLE.when);
     await fill('Order', '7');
     await fill('Reason', WHOLE.reason);
-    await dialog().getByRole('checkbox', { name: 'In force' }).uncheck();
+    await dialog().getByRole('checkbox', { name: 'Active' }).uncheck();
     await dialog()
-      .getByText(/Of the last \d+ calls/)
+      .getByText(/Tested on your last \d+ calls/)
       .waitFor();
+    expect(await dialog().locator('.rule-said').textContent()).toBe(
+      'When claude or system:* calls x_post_tweet* or x_reply_to_tweet, a tool of category write, a tool of x with effect change in mode autopilot on Mon, Fri between 22:00 and 06:30 (Europe/Berlin) and size(args.text) > 3 is true, then run it dry.',
+    );
     expect(await seriousFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Save and put in force' }).click();
-    await page.getByText('The rule night-shift is in force.').waitFor();
+    await page.getByRole('button', { name: 'Save and activate' }).click();
+    await page.getByText('Rule night-shift is active.').waitFor();
     expect((await stored()).rules).toEqual([WHOLE]);
     await page
       .getByText(
-        'tools x_post_tweet*, x_reply_to_tweet; categories write; toolkits x; effects change; by agent:claude, system:*; in autopilot; on Mon, Fri; from 22:00 to 06:30; Europe/Berlin; when size(args.text) > 3',
+        'x_post_tweet*, x_reply_to_tweet; category write; toolkit x; effect change; by agent:claude, system:*; in autopilot; on Mon, Fri; 22:00 to 06:30; when size(args.text) > 3',
       )
       .waitFor();
 
     await page.getByRole('button', { name: 'Edit night-shift' }).click();
     await fill('Reason', 'People sleep at night.');
-    await page.getByRole('button', { name: 'Save and put in force' }).click();
+    await page.getByRole('button', { name: 'Save and activate' }).click();
     await dialog().waitFor({ state: 'detached' });
     expect((await stored()).rules).toEqual([{ ...WHOLE, reason: 'People sleep at night.' }]);
     await page.getByRole('button', { name: 'Remove night-shift' }).click();
-    await page.getByText('You have written no rule here').waitFor();
+    await page.getByText('No custom rules').waitFor();
   });
 
-  it('previews a rule on the last calls: how many it stops, how many it lets through, what is wrong with it', async () => {
-    await page.getByRole('button', { name: 'Add a rule' }).click();
+  it('replays a rule on the last calls, and says next to each field what is wrong with it', async () => {
+    await addRule();
     await fill('Tools', 'x_post_tweet');
-    await dialog()
-      .getByText(/would have stopped 3\b/)
-      .waitFor();
+    await expect.poll(() => figure('Newly ask')).toBe('3');
     await fill('Condition', "args.text.contains('http')");
-    await dialog()
-      .getByText(/would have stopped 1\b/)
-      .waitFor();
+    await expect.poll(() => figure('Newly ask')).toBe('1');
+    await dialog().getByRole('region', { name: 'Replay' }).getByRole('link').click();
+    await page.getByRole('heading', { level: 1, name: /Post/ }).waitFor();
+    await page.goBack();
+    await addRule();
+    const wrong = (label: string) => dialog().locator('.field', { hasText: label }).locator('.field-error');
+    await fill('Tools', 'x_post_tweet');
     await fill('Condition', "args.txt.contains('http')");
-    await dialog().getByRole('alert').getByText("did you mean 'text'").waitFor();
+    await wrong('Condition').getByText("did you mean 'text'").waitFor();
+    expect(await dialog().getByLabel('Condition').getAttribute('aria-invalid')).toBe('true');
+    expect(await seriousFindings(page)).toEqual([]);
     await fill('Condition', '');
     await fill('Tools', '');
     await fill('Categories', 'wirte');
-    await dialog().getByRole('alert').getByText("did you mean 'write'").waitFor();
+    await wrong('Categories').getByText("did you mean 'write'").waitFor();
     await fill('Categories', '');
     await tick('Effects', 'change');
-    await dialog()
-      .getByText(/would have stopped 4\b/)
-      .waitFor();
+    await expect.poll(() => figure('Newly ask')).toBe('4');
     await tick('Modes', 'composer');
-    await dialog()
-      .getByText(/would have stopped 0\b/)
-      .waitFor();
-    await page.keyboard.press('Escape');
+    await expect.poll(() => figure('Newly ask')).toBe('0');
+    await page.getByRole('button', { name: 'Discard' }).click();
     await dialog().waitFor({ state: 'detached' });
+  });
+
+  it('explains a pasted call, with the draft rule and without', async () => {
+    await page.getByRole('button', { name: 'Add a rule' }).click();
+    await fill('Tools', 'x_post_tweet');
+    await dialog().getByLabel('Decision').selectOption('deny');
+    await dialog().getByText('Try a call against this rule').click();
+    await fill('Call', '{"name": "x_post_tweet", "arguments": {"text": "Hello"}}');
+    await dialog().getByRole('button', { name: 'Explain' }).click();
+    await dialog().getByText('x_post_tweet: deny by').waitFor();
+    await fill('Call', '{"name": ');
+    await dialog().getByRole('button', { name: 'Explain' }).click();
+    await dialog().getByText('This is not JSON').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('button', { name: 'Explain a call' }).click();
+    const asked = page.getByRole('dialog');
+    await asked.getByLabel('Call', { exact: true }).fill('x_post_tweet {"text": "Hello"}');
+    await asked.getByRole('button', { name: 'Explain' }).click();
+    await asked.getByText('x_post_tweet: allow by').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
   });
 
   it('puts a rule in force by days and times', async () => {
     const today = new Date();
     const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
     const day = (offset: number): string => days[(today.getUTCDay() + offset) % 7] ?? '';
-    await page.getByRole('button', { name: 'Add a rule' }).click();
+    await addRule();
     await fill('Name', 'rest-day');
     await fill('Tools', 'x_like_tweet');
     await dialog().getByLabel('Decision').selectOption('deny');
     await fill('Time zone', 'UTC');
-    // Tomorrow too, should midnight pass meanwhile.
+    // Tomorrow too, should midnight pass in between.
     await tick('Days', day(0));
     await tick('Days', day(1));
-    await page.getByRole('button', { name: 'Save and put in force' }).click();
-    await page.getByText('The rule rest-day is in force.').waitFor();
+    await page.getByRole('button', { name: 'Save and activate' }).click();
+    await page.getByText('Rule rest-day is active.').waitFor();
     expect(await server.call('x_like_tweet', { tweet_id: '1234567890' })).toMatchObject({ success: false });
     await page.getByRole('button', { name: 'Edit rest-day' }).click();
     await dialog()
@@ -166,7 +198,7 @@ describe('the rule form', () => {
       .getByRole('checkbox', { name: day(1) })
       .uncheck();
     await tick('Days', day(3));
-    await page.getByRole('button', { name: 'Save and put in force' }).click();
+    await page.getByRole('button', { name: 'Save and activate' }).click();
     await dialog().waitFor({ state: 'detached' });
     expect(await server.call('x_like_tweet', { tweet_id: '1234567890' })).toMatchObject({ success: true });
   });
@@ -176,7 +208,7 @@ describe('the rules page', () => {
   it('shows the rules of the configuration file, and what strangers wrote in them as text', async () => {
     await openRules();
     await page.getByRole('heading', { name: 'In the configuration file' }).waitFor();
-    await page.getByText('tools x_unfollow_user').waitFor();
+    await page.getByText('x_unfollow_user', { exact: true }).waitFor();
     const text = await page.getByRole('main').textContent();
     expect(text).toContain(
       '<img src=x onerror="window.hacked=1"> [press](javascript:alert(1)) U+202Egpj.exe',
@@ -187,7 +219,7 @@ describe('the rules page', () => {
   });
 
   it('shows the matrix of what each agent may do as policy explains it', async () => {
-    await page.getByRole('tab', { name: 'What they may do' }).click();
+    await page.getByRole('tab', { name: 'Permissions' }).click();
     await page.getByRole('row', { name: /^x_unfollow_user change deny/ }).waitFor();
     await page.getByRole('combobox', { name: 'Toolkit' }).selectOption('research');
     await page.getByRole('row', { name: /^create_code change allow/ }).waitFor();
@@ -200,5 +232,40 @@ describe('the rules page', () => {
     await page.getByRole('button', { name: 'Use none' }).waitFor();
     const routed = await server.call('x_post_tweet', { text: 'Now it asks' });
     expect(routed).toMatchObject({ data: { routed_to_approval: true } });
+  });
+
+  it('opens at the rule that an item or a story links to, built-in ones included', async () => {
+    await page.goto(`${server.url}/policy?rule=${encodeURIComponent('template:safe_default:writes')}`);
+    await page.locator('.rule[aria-current]', { hasText: 'Posts, replies, quotes and threads' }).waitFor();
+    const linked = page.getByRole('region', { name: 'Linked rule' });
+    await linked.getByText('Posts, replies, quotes and threads').first().waitFor();
+    await page.goto(`${server.url}/policy?rule=${encodeURIComponent('hard:destroy_approval')}`);
+    await linked.getByText('Every destructive call requires approval.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('warns that a rule would let through what a person rejected, and lists what is remembered', async () => {
+    const routed = await server.call('x_post_tweet', { text: 'Come to us!' });
+    const { approval_queue_id: id } = routed.data as { approval_queue_id: number };
+    await server.cli('approvals', 'reject', String(id), '--reason', 'no');
+    await openRules();
+    await page.getByRole('button', { name: 'Add a rule' }).click();
+    await fill('Tools', 'x_post_tweet');
+    await dialog().getByLabel('Decision').selectOption('allow');
+    await dialog().getByRole('alert').getByText('Would have let through 1 call you rejected').waitFor();
+    await dialog().getByText('You rejected this').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    const add = ['approvals', 'standing', 'add', '--agent', 'local', '--tool', 'x_post_tweet'];
+    await server.cli(...add, '--where', 'text:starts_with:Daily', '--uses', '3', '--yes');
+    await page.getByRole('tab', { name: 'Remembered 1' }).click();
+    await page.getByText('0 of 3 uses').first().waitFor();
+    await server.call('x_post_tweet', { text: 'Daily report' });
+    await page.getByText('1 of 3 uses').first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Revoke 1' }).click();
+    await page.getByText('No remembered decisions').waitFor();
+    expect(await server.call('x_post_tweet', { text: 'Daily report 2' })).toMatchObject({
+      data: { routed_to_approval: true },
+    });
   });
 });

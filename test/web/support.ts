@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { findChromium } from '../../scripts/chromium.mjs';
 
 const run = promisify(execFile);
 const MAIN = resolve(process.env.TEST_DIST ?? 'dist', 'main.js');
@@ -20,7 +21,7 @@ const ARGS = [
 
 /** The real Chromium that all pages are tried in. */
 export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium', args: ARGS });
+  chromium.launch({ executablePath: findChromium() ?? 'chromium', args: ARGS });
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -36,8 +37,8 @@ export interface WebServer {
   readonly home: string;
   /** Runs the command line on the same data, as a person in a terminal would. */
   cli(...args: string[]): Promise<string>;
-  /** A fresh sign-in link. */
-  link(): Promise<string>;
+  /** A fresh sign-in link, to a page if one is named. */
+  link(page?: string): Promise<string>;
   /** Opens a signed-in page in a browser context of its own. */
   signIn(browser: Browser, options?: Parameters<Browser['newContext']>[0]): Promise<SignedIn>;
   /** An MCP client over HTTP, as an agent uses it. */
@@ -60,6 +61,17 @@ interface Options {
   /** Text of the configuration file. */
   readonly config?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where the server starts; a clone there is a repository of the dev toolkit. */
+  readonly cwd?: string;
+}
+
+/** The loops rest, whatever the time of day: what they would find is not what a test put there. */
+function restingHours(): Record<string, string> {
+  const start = (new Date().getUTCHours() + 12) % 24;
+  return {
+    COUNTERSIGN_SCHEDULE__ACTIVE_HOURS_START: String(start),
+    COUNTERSIGN_SCHEDULE__ACTIVE_HOURS_END: String((start + 1) % 24),
+  };
 }
 
 /** The built product as a process of its own, with its own data and port. */
@@ -67,15 +79,17 @@ export async function startWeb({
   toolkits = 'x,dev,research,assistant',
   config,
   env,
+  cwd,
 }: Options = {}): Promise<WebServer> {
   const home = mkdtempSync(join(tmpdir(), 'countersign-web-'));
   if (config) writeFileSync(join(home, 'config.toml'), config);
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://localhost:${port}`;
   const environment = {
     ...process.env,
     COUNTERSIGN_HOME: home,
     COUNTERSIGN_SERVER__PORT: String(port),
+    ...restingHours(),
     ...env,
   };
   const agents: Client[] = [];
@@ -86,6 +100,7 @@ export async function startWeb({
   const start = async (): Promise<void> => {
     const started = spawn(process.execPath, [MAIN, 'up', '--toolkits', toolkits], {
       env: environment,
+      cwd,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child = started;
@@ -106,8 +121,9 @@ export async function startWeb({
     running.kill('SIGTERM');
     await ended;
   };
-  const link = async (): Promise<string> => {
-    const { url: address } = JSON.parse(await cli('--json', 'open', '--no-browser')) as { url: string };
+  const link = async (to?: string): Promise<string> => {
+    const args = ['open', ...(to === undefined ? [] : [to]), '--no-browser'];
+    const { url: address } = JSON.parse(await cli('--json', ...args)) as { url: string };
     return address;
   };
   await start();
@@ -122,7 +138,7 @@ export async function startWeb({
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
       const page = await context.newPage();
       await page.goto(await link());
-      await page.getByRole('navigation', { name: 'Screens' }).waitFor();
+      await page.locator('#main').waitFor();
       return { page, context };
     },
     async agent(name = 'test-agent') {
@@ -145,4 +161,11 @@ export async function startWeb({
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** Where this browser's session reaches the API: its cookie goes to no other path. */
+export async function apiBase(context: BrowserContext, url: string): Promise<string> {
+  const cookie = (await context.cookies()).find(({ name }) => name === 'countersign_session');
+  if (!cookie) throw new Error('Nobody is signed in.');
+  return url + cookie.path;
 }

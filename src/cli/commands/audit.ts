@@ -1,61 +1,132 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { CliError, type GlobalOptions } from '../../contract/command.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { principalName } from '../../contract/principal.ts';
-import { checkpointIn } from '../../kernel/audit/checkpoint.ts';
-import { checkBundle, checkProof, erasePayloads, exportRun } from '../../kernel/audit/index.ts';
-import { proveCall } from '../../kernel/audit/prove.ts';
-import { verifyLog } from '../../kernel/audit/verify.ts';
-import type { Database } from '../../kernel/database.ts';
-import { CliError, type GlobalOptions, withApp } from '../context.ts';
-import { complain, print, printExact, printJson } from '../output.ts';
-import { since } from '../text.ts';
+import { untilStopped } from '../../daemon/listen.ts';
+import {
+  checkBundle,
+  checkProof,
+  erasePayloads,
+  exportRun,
+  isReceipt,
+  type Problem,
+  type VerifyReport,
+} from '../../kernel/log/index.ts';
+import { checkpointIn } from '../../kernel/log/signing/checkpoint.ts';
+import { type EntryFormat, formatEntry } from '../../kernel/log/stream.ts';
+import { isCallInLog } from '../../kernel/views/audit.ts';
+import { describeDatabaseError } from '../../lib/database-error.ts';
+import { paint } from '../../terminal/color.ts';
+import {
+  print,
+  printExact,
+  printJson,
+  printLine,
+  printStderr,
+  startProgress,
+} from '../../terminal/output.ts';
+import { counted, plainText, since } from '../../terminal/text.ts';
+import { withApp, withLog } from '../context.ts';
+import { startHelper } from '../verify-helper.ts';
 
 interface VerifyOptions {
   readonly checkpoint?: string[];
   readonly key?: string[];
+  readonly signer?: string[];
+  readonly receipt?: string[];
 }
 
-export function auditVerify(global: GlobalOptions, options: VerifyOptions): Promise<void> {
-  return withApp(global, async ({ database, kernel }) => {
+export async function auditVerify(global: GlobalOptions, options: VerifyOptions): Promise<void> {
+  const expectCheckpoints = options.checkpoint?.map(readCheckpoint);
+  const signers = options.signer?.map(readFingerprint);
+  const receipts = options.receipt?.map(readReceipt);
+  return withLog(global, async (log, storageUrl) => {
     const started = Date.now();
-    const report = await verifyLog(database, {
+    const progress = startProgress();
+    const helper = startHelper({ url: storageUrl, rows: true });
+    const verifying = log.verify({
+      helper: helper?.read,
       publicKeys: options.key,
-      expectCheckpoints: options.checkpoint?.map(readCheckpoint),
-      artifacts: kernel.artifacts,
-      onProgress:
-        global.json || !process.stderr.isTTY
-          ? undefined
-          : (done, total) => void process.stderr.write(`\r${done}/${total} entries`),
+      expectCheckpoints,
+      signers,
+      receipts,
+      onProgress: global.json ? undefined : (done, total) => progress.show('entries', done, total),
     });
-    if (!global.json && process.stderr.isTTY) complain('');
+    const report = await verifying.finally(async () => {
+      progress.end();
+      await helper?.close();
+    });
     if (!report.ok) process.exitCode = 1;
     if (global.json) return printJson(report);
     const { checkpoints, first } = report;
     print(
       report.ok
-        ? `The log is whole: ${report.size} entries verified in ${((Date.now() - started) / 1000).toFixed(1)} s.`
-        : 'THE LOG IS DAMAGED.',
+        ? paint(
+            'green',
+            `Verified ${counted(report.size, 'entry', 'entries')} in ${((Date.now() - started) / 1000).toFixed(1)} s. No problems found.`,
+          )
+        : paint('red', 'Verification FAILED: the audit log is damaged or was changed.'),
     );
     print(`Root        ${report.root}`);
     print(
-      `Checkpoints ${checkpoints.verified} verified, the last covers ${checkpoints.lastSize} entries; ${report.unsigned} not signed for yet`,
+      `Checkpoints ${checkpoints.verified} verified; the latest covers ${counted(checkpoints.lastSize, 'entry', 'entries')}; ${counted(report.unsigned, 'entry', 'entries')} not yet signed`,
     );
     print(
-      `Payloads    ${report.payloads.verified} match, ${report.payloads.erased} erased, ${report.payloads.unkept} never kept`,
+      `Payloads    ${report.payloads.verified} match, ${report.payloads.erased} erased, ${report.payloads.unkept} never stored`,
     );
     print(`Artifacts   ${report.artifacts.verified} match, ${report.artifacts.erased} erased`);
     for (const { key, trust } of report.keys) print(`Key         ${key} (${trust})`);
-    if (first) print(`\nFirst bad entry: ${first.seq ?? 'none in particular'}\n${first.message}`);
+    printSigners(report.passkeys);
+    const { count, first: reversed } = report.backwards;
+    if (reversed)
+      print(
+        `Times       ${counted(count, 'entry is', 'entries are')} dated before an earlier one; the first is entry ${reversed.seq} (${reversed.at} after ${reversed.after})`,
+      );
+    if (first) print(`\nFirst invalid entry: ${placeOf(first)}\n${first.message}`);
     const others = report.problems.filter((problem) => problem !== first);
     for (const problem of others.slice(0, 10)) print(`- ${problem.seq ?? ''} ${problem.message}`);
     const more = others.length - 10 + report.more;
-    if (more > 0) print(`… and ${more} more`);
+    if (more > 0) print(`… and ${counted(more, 'more problem')}`);
   });
 }
+
+function printSigners({ signers, signatures, resets, mode }: VerifyReport['passkeys']): void {
+  if (signers.length === 0 && resets === 0) return;
+  print(`Passkeys    ${counted(signatures, 'signature')} verified; signed approvals: ${mode}`);
+  for (const { fingerprint, person, name, trust } of signers)
+    print(`Signer      ${fingerprint} ${person}, ${plainText(name)} (${trust})`);
+  if (resets > 0)
+    print(
+      `Reset       all passkeys were reset ${counted(resets, 'time')}; earlier keys do not vouch for later ones`,
+    );
+}
+
+function readFingerprint(given: string): string {
+  const digits = given.replaceAll(/[\s:-]/g, '').toLowerCase();
+  if (/^[0-9a-f]{32}$/.test(digits)) return digits;
+  throw new CliError(
+    `${given} is not the fingerprint of a passkey (32 hexadecimal digits). \`countersign passkeys\` lists them.`,
+    2,
+  );
+}
+
+function readReceipt(file: string): JsonObject {
+  const content = parseFile(file);
+  if (isReceipt(content)) return content;
+  throw new CliError(
+    `${file} is not a receipt. Create one with \`countersign audit receipt ID\` after you have signed.`,
+    2,
+  );
+}
+
+/** Where only a range is known, its first entry need not be the bad one. */
+const placeOf = ({ seq, to }: Problem): string =>
+  seq === undefined ? 'none in particular' : to === undefined || to === seq ? `${seq}` : `in ${seq} to ${to}`;
 
 function readCheckpoint(file: string): string {
   const note = readFileSync(file, 'utf8');
   if (checkpointIn(note)) return note;
-  throw new CliError(`${file} is not a checkpoint; \`countersign audit checkpoint\` prints one.`, 2);
+  throw new CliError(`${file} is not a checkpoint. Create one with \`countersign audit checkpoint\`.`, 2);
 }
 
 export function auditProve(
@@ -63,13 +134,32 @@ export function auditProve(
   callId: string,
   options: { output?: string },
 ): Promise<void> {
-  return withApp(global, async ({ database, checkpoints }) => {
-    const proof = await proveCall(database, await checkpoints.signer(), callId);
+  return withLog(global, async (log) => {
+    const proof = await log.prove(callId);
     if (!proof)
       throw new CliError(
-        `The log has no call ${callId}. Replies give the id as correlation_id or tool_call_id, and the Activity page of the web app lists them.`,
+        `Call ${callId} is not in the audit log. Call IDs appear in replies (correlation_id or tool_call_id) and on the Activity page.`,
       );
-    write(JSON.stringify(proof, null, 2), options.output, `Proof of call ${callId}`);
+    write(global, proof, options.output, `Proof of call ${callId}`);
+  });
+}
+
+export function auditReceipt(
+  global: GlobalOptions,
+  approval: string,
+  options: { output?: string },
+): Promise<void> {
+  return withLog(global, async (log) => {
+    const receipt = await log.receipt(approval);
+    if (!receipt)
+      throw new CliError(`Approval ${approval} was not signed with a passkey, so it has no receipt.`);
+    const { output } = options;
+    if (output === undefined) return printJson(receipt);
+    writeFileSync(output, `${JSON.stringify(receipt, null, 2)}\n`, { mode: 0o600 });
+    if (global.json) return printJson({ file: output });
+    printStderr(
+      `Receipt of approval ${approval} written to ${output}. Store it elsewhere. To compare the audit log with it: countersign audit verify --receipt ${output}`,
+    );
   });
 }
 
@@ -77,26 +167,36 @@ export function auditProve(
 export async function auditCheck(
   global: GlobalOptions,
   file: string,
-  options: { key?: string[] },
+  options: { key?: string[]; signer?: string[] },
 ): Promise<void> {
+  const signers = options.signer?.map(readFingerprint);
   const content = parseFile(file);
   const format =
     typeof content === 'object' && content !== null && 'format' in content ? String(content.format) : '';
   const isBundle = format.startsWith('countersign-bundle');
   if (!isBundle && !format.startsWith('countersign-proof'))
-    throw new CliError(`${file} is neither a proof nor a bundle that Countersign wrote.`, 2);
-  const report = (isBundle ? checkBundle : checkProof)(content, { publicKeys: options.key });
+    throw new CliError(`${file} is not a Countersign proof or bundle.`, 2);
+  const report = (isBundle ? checkBundle : checkProof)(content, { publicKeys: options.key, signers });
   if (!report.ok) process.exitCode = 1;
   if (global.json) return printJson(report);
-  print(report.ok ? `The ${isBundle ? 'bundle' : 'proof'} holds.` : 'IT DOES NOT HOLD.');
+  print(
+    report.ok
+      ? paint(
+          report.trusted ? 'green' : 'yellow',
+          `The ${isBundle ? 'bundle' : 'proof'} is valid${report.trusted ? '' : ' for an unverified key'}.`,
+        )
+      : paint('red', `INVALID: the ${isBundle ? 'bundle' : 'proof'} failed verification.`),
+  );
   for (const problem of report.problems) print(`- ${problem}`);
   for (const { seq, entry } of report.entries)
     print(
       `${String(seq).padStart(8)}  ${entry.at}  ${entry.kind.padEnd(9)} ${entry.tool ?? ''} ${entry.status ?? ''} ${entry.principal ?? ''}`,
     );
+  for (const { person, fingerprint, call } of report.signers)
+    print(`Approved by ${person} with passkey ${fingerprint} (call ${call})`);
   if (report.key)
     print(
-      `Signed by ${report.key}${report.trusted ? '' : ' — nobody but the file vouches for this key; compare it or pass --key'}`,
+      `Signed by ${report.key}${report.trusted ? '' : ' (unverified: only this file names the key; compare it with a key you trust, or pass --key)'}`,
     );
 }
 
@@ -105,19 +205,62 @@ function parseFile(file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new CliError(`${file} cannot be read as JSON: ${error instanceof Error ? error.message : error}`);
+    throw new CliError(`${file} is not valid JSON: ${error instanceof Error ? error.message : error}`);
   }
 }
 
-export function auditExport(global: GlobalOptions, options: { run: string; output?: string }): Promise<void> {
-  return withApp(global, async ({ database, kernel, checkpoints }) => {
-    await kernel.flush();
-    const bundle = await exportRun(database, options.run, {
-      artifacts: kernel.artifacts,
-      signer: await checkpoints.signer(),
+interface ExportOptions {
+  readonly run?: string;
+  readonly format?: EntryFormat;
+  readonly follow?: boolean;
+  readonly after?: string;
+  readonly output?: string;
+  readonly sign?: boolean;
+}
+
+/** Reads only, unless statements about the run are to be signed: that takes the key, and the log it belongs to. */
+export async function auditExport(global: GlobalOptions, options: ExportOptions): Promise<void> {
+  const { run, format } = options;
+  if (format) return exportEntries(global, format, options);
+  if (run === undefined || options.follow || options.after !== undefined)
+    throw new CliError('Specify --run ID, or --format jsonl or ecs with or without --follow.', 2);
+  const bundle = options.sign
+    ? await withApp(global, async ({ database, kernel, checkpoints }) =>
+        exportRun(database, run, { artifacts: kernel.artifacts, signer: await checkpoints.signer() }),
+      )
+    : await withLog(global, (log) => log.exportRun(run));
+  if (!bundle) throw new CliError(`Run ${run} is not in the audit log.`);
+  write(global, bundle, options.output, `Bundle of run ${run}`);
+}
+
+/** One line for each entry. A collector that stopped goes on with `--after` and the `seq` of its last line. */
+async function exportEntries(
+  global: GlobalOptions,
+  format: EntryFormat,
+  { follow, after, output, sign }: ExportOptions,
+): Promise<void> {
+  if (output !== undefined || sign) throw new CliError('--output and --sign need --run.', 2);
+  if (after !== undefined && !/^\d{1,15}$/.test(after))
+    throw new CliError(`"${after}" is not a position. Use the seq of the last entry you have.`, 2);
+  const stop = new AbortController();
+  if (follow) void untilStopped().then(() => stop.abort());
+  await withLog(global, async (log) => {
+    const entries = log.entries({
+      follow,
+      after: after === undefined ? undefined : Number(after),
+      signal: stop.signal,
+      onError: (error) =>
+        printStderr(`Warning: ${describeDatabaseError(error) ?? String(error)} Trying again.`),
     });
-    if (!bundle) throw new CliError(`The log has no run ${options.run}.`);
-    write(JSON.stringify(bundle, null, 2), options.output, `Bundle of run ${options.run}`);
+    // Lines that scroll by on the same screen say enough.
+    const progress = process.stdout.isTTY || follow ? undefined : startProgress();
+    let done = 0;
+    for await (const entry of entries) {
+      await printLine(formatEntry(entry, format));
+      done += 1;
+      progress?.show(`Exported ${counted(done, 'entry', 'entries')}`, done, undefined);
+    }
+    progress?.end();
   });
 }
 
@@ -127,8 +270,10 @@ export function auditErase(
 ): Promise<void> {
   return withApp(global, async ({ database, kernel, person, now }) => {
     if (!options.before && !options.call)
-      throw new CliError('Say what to erase: --before 90d, --call ID, or both.', 2);
-    for (const call of options.call ?? []) await mustHaveCall(database, call);
+      throw new CliError('Specify what to erase: --before AGE (such as 90d), --call ID, or both.', 2);
+    for (const call of options.call ?? [])
+      if (!(await isCallInLog(database, call)))
+        throw new CliError(`Call ${call} is not in the audit log. Nothing was erased.`);
     const before = options.before === undefined ? undefined : since(options.before, now());
     const erased = await erasePayloads(
       database,
@@ -137,14 +282,9 @@ export function auditErase(
     );
     if (global.json) return printJson(erased);
     print(
-      `Erased ${erased.payloads} payloads, ${erased.artifacts.length} artifacts and the arguments of ${erased.approvals} decided approvals. Every proof still holds.`,
+      `Erased ${counted(erased.payloads, 'payload')}, ${counted(erased.artifacts.length, 'artifact')} and the arguments of ${counted(erased.approvals, 'decided approval')}. Existing proofs remain valid.`,
     );
   });
-}
-
-async function mustHaveCall({ db }: Database, call: string): Promise<void> {
-  const entry = await db.selectFrom('audit_log').select('seq').where('call_id', '=', call).executeTakeFirst();
-  if (!entry) throw new CliError(`The log has no call ${call}; nothing was erased.`);
 }
 
 export function auditRotate(global: GlobalOptions): Promise<void> {
@@ -154,7 +294,7 @@ export function auditRotate(global: GlobalOptions): Promise<void> {
     await signer.rotate(now());
     if (global.json) return printJson({ key: signer.key.text });
     print(
-      `New signing key: ${signer.key.text}\nThe old key vouches for it in the log. Keep a copy of this line elsewhere.`,
+      `New signing key: ${signer.key.text}\nThe old key endorses it in the audit log. Store a copy of this line elsewhere.`,
     );
   });
 }
@@ -172,17 +312,18 @@ export function auditCheckpoint(global: GlobalOptions): Promise<void> {
     await checkpoints.writeIfGrown();
     const note = await ports.audit.checkpoint();
     if (global.json) return printJson({ checkpoint: note ?? null });
-    if (note === undefined) return complain('No checkpoint has been written yet: the log is empty.');
+    if (note === undefined) return printStderr('No checkpoint yet: the audit log is empty.');
     // Signed to the last byte: one newline more and it no longer verifies.
     printExact(note);
   });
 }
 
-function write(text: string, output: string | undefined, what: string): void {
-  if (output === undefined) {
-    print(text);
-    return;
-  }
-  writeFileSync(output, `${text}\n`, { mode: 0o600 });
-  complain(`${what} written to ${output}. Check it anywhere with: countersign audit check ${output}`);
+function write(global: GlobalOptions, value: object, output: string | undefined, what: string): void {
+  if (output !== undefined) writeFileSync(output, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  if (output === undefined) printJson(value);
+  else if (global.json) printJson({ file: output });
+  else
+    printStderr(
+      `${what} written to ${output}. To verify it on any machine: countersign audit check ${output}`,
+    );
 }

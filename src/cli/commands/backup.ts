@@ -9,42 +9,43 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { readConfig } from '../../app.ts';
-import { makeFolder } from '../../lib/make-folder.ts';
-import { storeInUse } from '../../storage/in-use.ts';
+import { readConfig } from '../../app/app.ts';
+import { CliError, type GlobalOptions } from '../../contract/command.ts';
+import { runningServer } from '../../daemon/running-server.ts';
+import { makeFolder } from '../../lib/file-error.ts';
+import { copyStore, storeInUse } from '../../storage/open.ts';
 import { isPostgresUrl, type StoreError } from '../../storage/store-error.ts';
-import { CliError, type GlobalOptions, withApp } from '../context.ts';
-import { print } from '../output.ts';
-import { runningServer } from '../running-server.ts';
+import { print, printJson } from '../../terminal/output.ts';
+import { withApp } from '../context.ts';
 
 const STORE = 'countersign.db';
-/** What a data directory holds beside the store; each is copied when it is there. */
+/** Contents of a data directory in addition to the database; each is copied if present. */
 const BESIDE = ['config.toml', 'audit-key.pem', 'artifacts'] as const;
 
-/** A whole copy in a new folder: store, configuration, signing key and artifacts. The server may keep running. */
+/** Copies database, configuration, signing key and artifacts to a new directory. The server may keep running. */
 export function backup(global: GlobalOptions, target: string | undefined): Promise<void> {
   return withApp(global, async ({ database, config, kernel, now }) => {
     if (database.engine !== 'sqlite') {
       throw new CliError(
-        'This store is PostgreSQL: back it up with pg_dump, and copy the data directory for key and artifacts.',
+        'The database is PostgreSQL. Back it up with pg_dump, and copy the data directory, which holds the signing key and artifacts.',
       );
     }
     await kernel.flush();
     const folder = resolve(
       target ?? join(config.dataDir, 'backups', now().toISOString().replace(/[:.]/g, '-')),
     );
-    if (existsSync(folder)) throw new CliError(`${folder} exists already; choose a new folder.`);
+    if (existsSync(folder)) throw new CliError(`${folder} already exists. Choose a new directory.`);
     makeFolder(folder, 0o700);
-    const { sql } = await import('kysely');
-    // SQLite fills an empty file as it is, so nobody else can read the copy at any time.
+    // SQLite keeps the mode of an empty file, so other users can never read the copy.
     writeFileSync(join(folder, STORE), '', { mode: 0o600 });
-    await sql`vacuum into ${join(folder, STORE)}`.execute(database.db);
+    await copyStore(database, join(folder, STORE));
     for (const name of BESIDE) {
       const from = join(config.dataDir, name);
       if (existsSync(from)) cpSync(from, join(folder, name), { recursive: true });
     }
+    if (global.json) return printJson({ folder });
     print(
-      `Backup written to ${folder} (${Math.ceil(statSync(join(folder, STORE)).size / 1024)} kB store).\nRestore it with: countersign restore ${folder}`,
+      `Wrote backup to ${folder} (${Math.ceil(statSync(join(folder, STORE)).size / 1024)} kB database).\nTo restore it: countersign restore ${folder}`,
     );
   });
 }
@@ -58,11 +59,12 @@ export async function restore(
   const { dataDir, storageUrl } = readConfig({ configPath: global.config, env: process.env });
   if (isPostgresUrl(storageUrl)) {
     throw new CliError(
-      'This store is PostgreSQL: restore it with pg_restore or psql, and put key and artifacts back into the data directory by hand.',
+      'The database is PostgreSQL. Restore it with pg_restore or psql, then copy the signing key and artifacts into the data directory.',
     );
   }
   const folder = resolve(source);
-  if (!existsSync(join(folder, STORE))) throw new CliError(`${folder} is not a backup: it has no ${STORE}.`);
+  if (!existsSync(join(folder, STORE)))
+    throw new CliError(`${folder} is not a backup: it does not contain ${STORE}.`);
   await verifyBackup(join(folder, STORE));
   if (!options.force) await refuseWhileInUse(global, storageUrl);
   makeFolder(dirname(storageUrl), 0o700);
@@ -79,33 +81,36 @@ export async function restore(
     if (existsSync(to)) renameSync(to, join(aside, name));
     cpSync(from, to, { recursive: true });
   }
-  print(`Restored from ${folder}. What was there before is in ${aside}.`);
+  if (global.json) return printJson({ restored: folder, previous: aside });
+  print(`Restored from ${folder}. The previous data was moved to ${aside}.`);
 }
 
-/** Who has the store open would go on in the one moved aside: two inboxes, two logs. */
+/** A process with the database open would keep using the one moved aside: two inboxes, two audit logs. */
 async function refuseWhileInUse(global: GlobalOptions, storageUrl: string): Promise<void> {
   const inUse = await storeInUse(storageUrl);
   await withApp(global, async (app) => {
     const server = inUse ? await runningServer(app) : undefined;
     if (server) {
       throw new CliError(
-        `\`countersign up\` is running at ${server} and would go on with the old store. Stop it and all agents first, or use --force.`,
+        `\`countersign up\` is running at ${server} and would keep using the old database. Stop it and all agents first, or use --force.`,
       );
     }
     if (inUse) {
       throw new CliError(
-        'Another process has the store open: an agent with `countersign mcp serve`, or another command. Stop it first, or use --force.',
+        "Another process has the database open (an agent's `countersign mcp serve`, or another command). Stop it first, or use --force.",
       );
     }
     const busy = await app.kernel.telemetry.calls({ statuses: ['running'], limit: 1 });
     if (busy.length > 0)
-      throw new CliError('A change is running. Stop `countersign up` and all agents first, or use --force.');
+      throw new CliError(
+        'A change is in progress. Stop `countersign up` and all agents first, or use --force.',
+      );
   });
 }
 
 async function verifyBackup(path: string): Promise<void> {
-  const { openStorage } = await import('../../storage/open.ts');
-  const { verifyLog } = await import('../../kernel/audit/verify.ts');
+  const { openStorage } = await import('../../app/open-storage.ts');
+  const { verifyLog } = await import('../../kernel/log/verify/verify.ts');
   const copy = mkdtempSync(join(dirname(path), '.check-'));
   try {
     const file = join(copy, STORE);
@@ -114,11 +119,11 @@ async function verifyBackup(path: string): Promise<void> {
       // The message of the store is about the setting, which is not at fault here.
       const { cause } = error as StoreError;
       throw new CliError(
-        `${path} cannot be used: ${(cause instanceof Error ? cause : (error as Error)).message}. Take another backup.`,
+        `Cannot use ${path}: ${(cause instanceof Error ? cause : (error as Error)).message}. Choose a different backup.`,
       );
     });
     const report = await verifyLog(database).finally(() => database.close());
-    if (!report.ok) throw new CliError(`The log in this backup is damaged: ${report.first?.message}`);
+    if (!report.ok) throw new CliError(`The audit log in this backup is damaged: ${report.first?.message}`);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -1,9 +1,9 @@
-import { dialects } from '../../render/dialects/index.ts';
-import { type GlobalOptions, withApp } from '../context.ts';
-import { hintOf } from '../hint.ts';
-import { mustBeTool } from '../names.ts';
-import { complain, print } from '../output.ts';
-import { parseArgs } from '../text.ts';
+import type { GlobalOptions } from '../../contract/command.ts';
+import { print, printStderr, startProgress } from '../../terminal/output.ts';
+import { parseArgs } from '../../terminal/text.ts';
+import { hintOf } from '../act.ts';
+import { withApp } from '../context.ts';
+import { requireTool } from '../usage-error.ts';
 
 interface CallOptions {
   readonly args?: string;
@@ -13,10 +13,11 @@ interface CallOptions {
 /** Calls one tool as the person at the terminal, through the same pipeline as any agent. */
 export function callTool(global: GlobalOptions, name: string, options: CallOptions): Promise<void> {
   return withApp(global, async (app) => {
-    const bound = await mustBeTool(app.inventory, name);
+    const bound = await requireTool(app.inventory, name);
     const cancel = new AbortController();
-    process.once('SIGINT', () => cancel.abort());
-    const result = await app.kernel.invoke({
+    process.once('SIGINT', () => cancel.abort(new Error('Cancelled at the terminal.')));
+    const progress = startProgress();
+    const calling = app.kernel.invoke({
       bound,
       args: options.args === undefined ? {} : parseArgs(options.args),
       principal: app.person,
@@ -24,22 +25,17 @@ export function callTool(global: GlobalOptions, name: string, options: CallOptio
       client: 'countersign-cli',
       signal: cancel.signal,
       idempotencyKey: options.idempotencyKey,
-      onProgress: ({ message, done, total }) => complain(total ? `${message} (${done}/${total})` : message),
+      onProgress: ({ message, done, total }) => progress.show(message, done, total),
     });
+    const result = await calling.finally(progress.end);
     const { dialect } = bound.toolkit;
-    print(
-      JSON.stringify(
-        dialects[dialect].body({ tool: bound.tool, dialect, ...result }, app.policy.modes),
-        null,
-        2,
-      ),
-    );
+    print(JSON.stringify(dialect.body({ tool: bound.tool, dialect, ...result }, app.policy.modes), null, 2));
     const { outcome } = result;
     if (outcome.status === 'routed')
-      complain(
-        `It waits for approval: countersign approvals approve ${outcome.approvalId}${(await app.kernel.isPaused()) ? '\nChanges are paused; it can run after `countersign resume`.' : ''}`,
+      printStderr(
+        `Approval required: countersign approvals approve ${outcome.approvalId}${(await app.kernel.isPaused()) ? '\nChanges are paused; it can run after `countersign resume`.' : ''}`,
       );
-    if (dialect === 'tuitbot' && 'fault' in outcome) for (const hint of hintOf(outcome.fault)) complain(hint);
-    if (dialects[dialect].isError(outcome)) process.exitCode = 1;
+    if (dialect.omitsHints && 'fault' in outcome) for (const hint of hintOf(outcome.fault)) printStderr(hint);
+    if (dialect.isError(outcome)) process.exitCode = 1;
   });
 }

@@ -2,28 +2,27 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { App } from '../../app.ts';
-import { openApp, readConfig } from '../../app.ts';
+import { type App, openApp, readConfig } from '../../app/app.ts';
+import { createServed } from '../../app/serving.ts';
 import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/error.ts';
-import { VERSION } from '../../lib/version.ts';
-import { createServed } from '../../serving.ts';
+import { ConfigError } from '../../config/path.ts';
+import type { Finding, GlobalOptions } from '../../contract/command.ts';
+import { outdatedServer, runningServer, serverEvidenceProblem } from '../../daemon/running-server.ts';
+import { findEvidenceProblem } from '../../kernel/health.ts';
+import { latestEntryTime } from '../../kernel/views/audit.ts';
+import { VERSION } from '../../lib/log.ts';
+import { shellWord } from '../../lib/text.ts';
 import { isPostgresUrl, StoreError } from '../../storage/store-error.ts';
-import { dev } from '../../toolkits/dev/config.ts';
-import { bwrapWorks } from '../../toolkits/dev/qa/sandbox.ts';
-import { assistantLine, assistantState } from '../assistant-state.ts';
-import type { GlobalOptions } from '../context.ts';
-import { print, printJson } from '../output.ts';
-import { outdatedServer, runningServer } from '../running-server.ts';
-
-interface Finding {
-  readonly check: string;
-  readonly status: 'ok' | 'warn' | 'fail';
-  readonly detail: string;
-  readonly fix?: string;
-}
+import { paint } from '../../terminal/color.ts';
+import { print, printJson } from '../../terminal/output.ts';
+import { counted } from '../../terminal/text.ts';
+import { toolkitEntries } from '../../toolkits/index.generated.ts';
+import { commandApp } from '../command-host.ts';
 
 const MIN_NODE = [20, 19] as const;
+
+/** Words for people where the name of a check in `--json` is older than the glossary. */
+const LABELS: Readonly<Record<string, string>> = { store: 'database', unsettled: 'outcomes' };
 
 /** Tries everything a session needs, and says for each fault what to do. Exit code 1 when something is broken. */
 export async function doctor(global: GlobalOptions): Promise<void> {
@@ -35,16 +34,16 @@ export async function doctor(global: GlobalOptions): Promise<void> {
     findings.push({
       check: 'configuration',
       status: 'ok',
-      detail: existsSync(config.path) ? config.path : `defaults (no ${config.path})`,
+      detail: existsSync(config.path) ? config.path : `using defaults (no file at ${config.path})`,
     });
     const opened = await openApp(options).catch((error: unknown) => {
       if (error instanceof StoreError) return error;
       throw error;
     });
-    if (opened instanceof StoreError) findings.push(...(await checkWithoutStore(config, opened)));
+    if (opened instanceof StoreError) findings.push(...(await checkWithoutStore(config, opened, global)));
     else {
       app = opened;
-      findings.push(...(await checkApp(app)));
+      findings.push(...(await checkApp(app, global)));
     }
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
@@ -52,16 +51,16 @@ export async function doctor(global: GlobalOptions): Promise<void> {
       check: error instanceof ConfigError ? 'configuration' : 'start',
       status: 'fail',
       detail,
-      fix: 'Mend what the message names, then run doctor again.',
+      fix: 'Fix the problem above, then run `countersign doctor` again.',
     });
   } finally {
     await app?.close();
   }
   if (findings.some(({ status }) => status === 'fail')) process.exitCode = 1;
   if (global.json) return printJson({ version: VERSION, findings });
-  const sign = { ok: '✓', warn: '!', fail: '✗' } as const;
+  const sign = { ok: paint('green', '✓'), warn: paint('yellow', '!'), fail: paint('red', '✗') } as const;
   for (const { check, status, detail, fix } of findings) {
-    print(`${sign[status]} ${check.padEnd(14)} ${detail}`);
+    print(`${sign[status]} ${(LABELS[check] ?? check).padEnd(14)} ${detail}`);
     if (fix) print(`  ${''.padEnd(14)} → ${fix}`);
   }
 }
@@ -77,31 +76,35 @@ function checkNode(): Finding {
   };
 }
 
-async function checkApp(app: App): Promise<Finding[]> {
+async function checkApp(app: App, global: GlobalOptions): Promise<Finding[]> {
   return [
     await checkStore(app),
+    await checkEvidence(app),
     checkPermissions(app.config),
     await checkClock(app),
     await checkHandshake(app),
     ...(await checkServer(app)),
     await checkUnsettled(app),
-    ...(await checkAssistant(app)),
-    ...(await checkQa(app.config)),
+    ...(await checkToolkits(app.config, global, app)),
   ];
 }
 
 /** Why there is no store is one finding; what needs none is looked at all the same. */
-async function checkWithoutStore(config: Config, { message }: StoreError): Promise<Finding[]> {
+async function checkWithoutStore(
+  config: Config,
+  { message }: StoreError,
+  global: GlobalOptions,
+): Promise<Finding[]> {
   return [
     {
       check: 'store',
       status: 'fail',
       detail: message,
-      fix: 'Mend the store, then run doctor again: clock, MCP and what else needs it were not checked.',
+      fix: 'Fix the database, then run `countersign doctor` again. Checks that need it (clock, MCP and others) were skipped.',
     },
     checkPermissions(config),
     await checkPort(config),
-    ...(await checkQa(config)),
+    ...(await checkToolkits(config, global)),
   ];
 }
 
@@ -112,12 +115,27 @@ async function checkStore({ database, ports }: App): Promise<Finding> {
       check: 'store',
       status: 'fail',
       detail: JSON.stringify(health.database),
-      fix: 'Check [storage] url and the disk.',
+      fix: 'Check `storage.url` and the disk.',
     };
   return {
     check: 'store',
     status: 'ok',
-    detail: `${database.engine}, ${health.evidence_entries} log entries`,
+    detail: `${database.engine}, ${counted(Number(health.evidence_entries), 'audit log entry', 'audit log entries')}`,
+  };
+}
+
+/** A database that can be read is of no use when calls cannot leave evidence: then none is answered. */
+async function checkEvidence(app: App): Promise<Finding> {
+  const check = 'evidence';
+  const running = await runningServer(app);
+  const problem =
+    (await findEvidenceProblem(app.database)) ?? (running && (await serverEvidenceProblem(running)));
+  if (problem === undefined) return { check, status: 'ok', detail: 'the audit log can be written' };
+  return {
+    check,
+    status: 'fail',
+    detail: `the audit log cannot be written, so calls fail. ${problem}`,
+    fix: 'Free disk space, or make the database writable. Calls that wait are then written automatically.',
   };
 }
 
@@ -128,13 +146,19 @@ function checkPermissions(config: Config): Finding {
     ...(isPostgresUrl(config.storageUrl) ? [] : [config.storageUrl]),
     join(config.dataDir, 'audit-key.pem'),
   ];
-  const open = files.filter((file) => existsSync(file) && (statSync(file).mode & 0o077) !== 0);
-  if (open.length > 0 && process.platform !== 'win32') {
+  const open = files.filter(isOpenToOthers);
+  // Whoever may write to the directory may replace what is in it, however private each file is.
+  const openHome = [config.dataDir].filter(isOpenToOthers);
+  if (open.length + openHome.length > 0) {
+    const fixes = [
+      ...(openHome.length > 0 ? [`chmod 700 ${openHome.map(shellWord).join(' ')}`] : []),
+      ...(open.length > 0 ? [`chmod 600 ${open.map(shellWord).join(' ')}`] : []),
+    ];
     return {
       check,
       status: 'warn',
-      detail: `others can read ${open.join(', ')}`,
-      fix: `chmod 600 ${open.join(' ')}`,
+      detail: `accessible to other users: ${[...openHome, ...open].join(', ')}`,
+      fix: fixes.join(' && '),
     };
   }
   try {
@@ -145,25 +169,24 @@ function checkPermissions(config: Config): Finding {
       check,
       status: 'fail',
       detail: `${config.dataDir} is not writable`,
-      fix: 'Set COUNTERSIGN_HOME to a folder you own.',
+      fix: 'Set COUNTERSIGN_HOME to a directory you can write to.',
     };
   }
 }
 
+/** Windows has no such mode; there the profile of a user is private. */
+const isOpenToOthers = (path: string): boolean =>
+  process.platform !== 'win32' && existsSync(path) && (statSync(path).mode & 0o077) !== 0;
+
 /** A clock that stands before the newest evidence was set back; limits and expiry would go wrong. */
 async function checkClock({ database, now }: App): Promise<Finding> {
-  const last = await database.db
-    .selectFrom('audit_log')
-    .select('at')
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  if (last && last.at > new Date(now().getTime() + 60_000).toISOString()) {
+  const last = await latestEntryTime(database);
+  if (last !== undefined && last > new Date(now().getTime() + 60_000).toISOString()) {
     return {
       check: 'clock',
       status: 'warn',
-      detail: `the newest log entry (${last.at}) is in the future`,
-      fix: 'Set the clock of this machine.',
+      detail: `the latest audit entry (${last}) is dated in the future`,
+      fix: 'Correct the system clock.',
     };
   }
   return { check: 'clock', status: 'ok', detail: now().toISOString() };
@@ -188,7 +211,7 @@ async function checkHandshake(app: App): Promise<Finding> {
       return {
         check,
         status: 'ok',
-        detail: `handshake and ${tools.length} tools in ${Math.round(performance.now() - started)} ms`,
+        detail: `handshake OK, ${counted(tools.length, 'tool')} listed in ${Math.round(performance.now() - started)} ms`,
       };
     } finally {
       await client.close();
@@ -199,7 +222,7 @@ async function checkHandshake(app: App): Promise<Finding> {
       check,
       status: 'fail',
       detail: error instanceof Error ? error.message : String(error),
-      fix: 'Run with --verbose and report it.',
+      fix: 'Run again with --verbose and report the output.',
     };
   }
 }
@@ -211,7 +234,8 @@ async function checkPort(config: Config): Promise<Finding> {
     probe.once('error', () => resolve(false));
     probe.listen(port, host, () => probe.close(() => resolve(true)));
   });
-  if (free) return { check: 'port', status: 'ok', detail: `${host}:${port} is free for \`countersign up\`` };
+  if (free)
+    return { check: 'port', status: 'ok', detail: `${host}:${port} is available for \`countersign up\`` };
   const ours = await fetch(`http://${host}:${port}/`, {
     signal: AbortSignal.timeout(1000),
     headers: { accept: 'application/json' },
@@ -222,12 +246,13 @@ async function checkPort(config: Config): Promise<Finding> {
         typeof info === 'object' && info !== null && 'name' in info && info.name === 'countersign',
     )
     .catch(() => false);
-  if (ours) return { check: 'port', status: 'ok', detail: `countersign up answers on ${host}:${port}` };
+  if (ours)
+    return { check: 'port', status: 'ok', detail: `\`countersign up\` is running on ${host}:${port}` };
   return {
     check: 'port',
     status: 'warn',
-    detail: `${host}:${port} is used by another program`,
-    fix: 'Set [server] port, or stop the other program.',
+    detail: `${host}:${port} is in use by another program`,
+    fix: 'Set `server.port`, or stop the other program.',
   };
 }
 
@@ -237,52 +262,29 @@ async function checkServer(app: App): Promise<Finding[]> {
   if (url === undefined) return [await checkPort(app.config)];
   const outdated = await outdatedServer(app);
   return [
-    { check: 'port', status: 'ok', detail: `countersign up answers on ${new URL(url).host}` },
+    { check: 'port', status: 'ok', detail: `\`countersign up\` is running on ${new URL(url).host}` },
     ...(outdated ? [{ check: 'server', status: 'warn', detail: outdated } as const] : []),
   ];
 }
 
 async function checkUnsettled({ kernel }: App): Promise<Finding> {
   const { open } = await kernel.recover();
-  if (open === 0) return { check: 'unsettled', status: 'ok', detail: 'every change has a known outcome' };
+  if (open === 0) return { check: 'unsettled', status: 'ok', detail: 'the outcome of every change is known' };
   return {
     check: 'unsettled',
     status: 'warn',
-    detail: `${open} changes may or may not have happened`,
-    fix: '`countersign status` lists them.',
+    detail: `${counted(open, 'change')} with an unknown outcome`,
+    fix: 'Run `countersign status` to list them.',
   };
 }
 
-/** Not set up is no fault: people may use the other toolkits alone. Set up and not answering is one. */
-async function checkAssistant(app: App): Promise<Finding[]> {
-  const state = await assistantState(app, true);
-  if (!state) return [];
-  const { backend, configured, problem } = state;
-  const found = { check: 'assistant', detail: assistantLine(state) };
-  if (!problem) return [{ ...found, status: 'ok' }];
-  // What is not set up, and a command that does not run, say themselves what to do.
-  const fix = configured && backend === 'model' ? { fix: problem.hint } : {};
-  return [{ ...found, status: configured ? 'fail' : 'warn', ...fix }];
-}
-
-/** Only where tests or linters are set up at all. */
-async function checkQa(config: Config): Promise<Finding[]> {
-  const { qa, repos } = config.section(dev);
-  const sets = [qa, ...Object.values(repos)].some(({ test, lint }) => test || lint);
-  if (!config.toolkits.includes('dev') || !sets) return [];
-  const check = 'tests';
-  if (qa.sandbox !== 'off' && (await bwrapWorks()))
-    return [{ check, status: 'ok', detail: 'test and lint commands are confined by bubblewrap' }];
-  const detail = 'bubblewrap is not installed or may not run here';
-  if (qa.sandbox === 'bwrap')
-    return [{ check, status: 'fail', detail, fix: 'Install bubblewrap, or set dev.qa.sandbox = "auto".' }];
-  const off = qa.sandbox === 'off';
-  return [
-    {
-      check,
-      status: 'warn',
-      detail: `test and lint commands run with your rights: ${off ? 'dev.qa.sandbox is "off"' : detail}`,
-      fix: off ? 'Set dev.qa.sandbox = "auto" to confine them.' : 'Install bubblewrap to confine them.',
-    },
-  ];
+/** Asks each enabled toolkit for checks of its own; without a database they have only the settings. */
+async function checkToolkits(config: Config, global: GlobalOptions, app?: App): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (const { id, commands } of toolkitEntries) {
+    if (!commands?.check || !config.toolkits.includes(id)) continue;
+    const host = { section: config.section, app: app && commandApp(app, id, global) };
+    found.push(...(await commands.check(host)));
+  }
+  return found;
 }

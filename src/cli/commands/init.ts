@@ -1,100 +1,119 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
-import { type AgentCommand, agentCommand } from '../../agent-command.ts';
-import { fileProblem } from '../../lib/file-problem.ts';
-import { makeFolder } from '../../lib/make-folder.ts';
-import { shellWord } from '../../lib/shell-word.ts';
-import { CliError, type GlobalOptions } from '../context.ts';
-import { print } from '../output.ts';
+import { agentCommand } from '../../app/agent-command.ts';
+import { DEFAULT_TOOLKITS, readConfig } from '../../app/app.ts';
+import { clientPlace } from '../../app/client-place.ts';
+import { detectClients } from '../../clients/connect.ts';
+import type { ClientName } from '../../clients/formats.ts';
+import { describeSnippet, type Snippet, snippetsFor } from '../../clients/snippets.ts';
+import { dataDirOf, findStore } from '../../config/store-place.ts';
+import { CliError, type GlobalOptions } from '../../contract/command.ts';
+import { configuredUrl, findServerUrl } from '../../daemon/running-server.ts';
+import { describeFileError, makeFolder } from '../../lib/file-error.ts';
+import { askYesNo } from '../../terminal/ask.ts';
+import { print, printJson } from '../../terminal/output.ts';
+import { withApp } from '../context.ts';
+import { type Consent, connectClients, undoConnections } from './init-clients.ts';
 
 interface InitOptions {
   readonly yes?: boolean;
   readonly force?: boolean;
+  readonly undo?: boolean;
+  readonly client?: readonly ClientName[];
 }
 
 const CONFIG = (
   mode: string,
 ): string => `# Countersign. Every setting and its default: docs/reference/configuration.md
 
-# autopilot, or composer: every change of toolkit x waits for you.
+# "autopilot", or "composer": every change on social media requires your approval.
 mode = "${mode}"
 
-# Toolkits offered to agents.
-toolkits = ["x", "dev", "research", "assistant"]
+# Toolkits exposed to agents.
+toolkits = ${JSON.stringify(DEFAULT_TOOLKITS).replaceAll(',', ', ')}
 
 [mcp_policy]
-# Ready-made rules: posts, messages and everything destructive wait for you.
+# Predefined rules: posts, messages and all destructive calls require your approval.
 template = "safe_default"
-# Start with true to see what agents would do without doing it.
+# Set to true to see what agents would do, without running any change.
 dry_run_mutations = false
 `;
 
-/** Writes a first configuration and shows how to connect a client. Asks one question, none with --yes. */
+/** Writes a first configuration and connects the clients of this machine. Without a terminal and --yes it only shows. */
 export async function init(global: GlobalOptions, options: InitOptions): Promise<void> {
-  const home = resolve(process.env.COUNTERSIGN_HOME || join(homedir(), '.countersign'));
-  const path = resolve(global.config ?? join(home, 'config.toml'));
-  if (existsSync(path) && !options.force) {
-    print(`Keeping the configuration at ${path} (--force writes a new one).`);
-  } else {
-    const mode = options.yes ? 'autopilot' : await askMode();
-    try {
-      makeFolder(dirname(path), 0o700);
-      writeFileSync(path, CONFIG(mode), { mode: 0o600 });
-    } catch (error) {
-      const place = global.config === undefined ? 'Set COUNTERSIGN_HOME to' : 'Name with -c a file in';
-      throw new CliError(
-        `The configuration was not written. ${fileProblem(error) ?? error} ${place} a folder you may write.`,
-      );
-    }
-    print(`Configuration written to ${path}`);
-  }
-  print(clientHelp(agentCommand({ config: { path, dataDir: home }, env: process.env })));
-}
-
-async function askMode(): Promise<string> {
-  if (!process.stdin.isTTY)
-    throw new CliError('There is no terminal to ask on; run `countersign init --yes`.', 2);
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await lines.question(
-      'Should every change on X wait for your approval, whatever the rules say? [y/N] ',
+  const dataDir = dataDirOf(process.env);
+  if (options.undo) return undoConnections(global, dataDir, options.force ?? false);
+  const path = resolve(global.config ?? join(dataDir, 'config.toml'));
+  const how: Consent = options.yes ? 'given' : process.stdin.isTTY && !global.json ? 'ask' : 'none';
+  const config = await firstConfig(global, path, how, options.force ?? false);
+  if (!global.json) print(config.text);
+  const place = clientPlace();
+  const own = agentCommand({ config: { path, dataDir }, env: process.env });
+  const { detected, missing } = detectClients(place, own, options.client);
+  const { connected, rest } = await connectClients(global, detected, how, dataDir);
+  const snippets = snippetsFor([...rest, ...missing], place, own);
+  const address = config.exists ? await addressOf(global) : undefined;
+  const url = address && `${address}/mcp`;
+  if (global.json) printJson({ config: path, written: config.written, url, clients: connected, snippets });
+  else print(closing(snippets, missing.length, url));
+  const unwritten = !config.exists || connected.some(({ state }) => state === 'not_written');
+  // The one document that --json prints says it itself.
+  if (how === 'none' && unwritten && global.json) process.exitCode = 2;
+  else if (how === 'none' && unwritten)
+    throw new CliError(
+      'Nothing was written, because no terminal is available to ask for your consent. Run `countersign init --yes`.',
+      2,
     );
-    return /^y(es)?$/i.test(answer.trim()) ? 'composer' : 'autopilot';
-  } finally {
-    lines.close();
-  }
 }
 
-/** How to connect the common clients, ready to paste. */
-function clientHelp({ command, args, env }: AgentCommand): string {
-  const pairs = Object.entries(env);
-  const server = { command, args, ...(pairs.length > 0 ? { env } : {}) };
-  const flags = pairs.flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-  const show = (value: unknown): string => JSON.stringify(value, null, 2);
-  const toml = [
-    '[mcp_servers.countersign]',
-    `command = ${JSON.stringify(command)}`,
-    `args = ${JSON.stringify(args)}`,
-    ...(pairs.length > 0
-      ? [`env = { ${pairs.map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join(', ')} }`]
+interface FirstConfig {
+  readonly exists: boolean;
+  readonly written: boolean;
+  readonly text: string;
+}
+
+async function firstConfig(
+  global: GlobalOptions,
+  path: string,
+  how: Consent,
+  force: boolean,
+): Promise<FirstConfig> {
+  if (existsSync(path) && !force)
+    return {
+      exists: true,
+      written: false,
+      text: `Configuration already exists at ${path}; left unchanged (--force overwrites it).`,
+    };
+  if (how === 'none') return { exists: false, written: false, text: `Would write configuration to ${path}` };
+  const isComposer =
+    how === 'ask' &&
+    (await askYesNo('Require your approval for every change on social media, regardless of policy rules?'));
+  try {
+    makeFolder(dirname(path), 0o700);
+    writeFileSync(path, CONFIG(isComposer ? 'composer' : 'autopilot'), { mode: 0o600 });
+  } catch (error) {
+    const place = global.config === undefined ? 'Set COUNTERSIGN_HOME to' : 'Pass -c with a file in';
+    throw new CliError(
+      `Could not write the configuration. ${describeFileError(error) ?? error} ${place} a writable directory.`,
+    );
+  }
+  return { exists: true, written: true, text: `Wrote configuration to ${path}` };
+}
+
+/** A database is not created for this: without one, no server has run yet. */
+async function addressOf(global: GlobalOptions): Promise<string | undefined> {
+  const { storageUrl } = findStore({ path: global.config, env: process.env });
+  if (/^postgres(ql)?:/.test(storageUrl) || existsSync(storageUrl)) return withApp(global, findServerUrl);
+  return configuredUrl(readConfig({ configPath: global.config, env: process.env }).server);
+}
+
+function closing(snippets: readonly Snippet[], missing: number, url: string | undefined): string {
+  return [
+    ...(snippets.length > 0
+      ? [`\n${missing > 0 ? 'To connect another client' : 'To connect by hand'}, paste what it needs:`]
       : []),
-  ];
-  return `
-Connect your agent:
-
-Claude Code
-  ${['claude', 'mcp', 'add', 'countersign', ...flags, '--', command, ...args].map(shellWord).join(' ')}
-
-Cursor (.cursor/mcp.json) and other clients with mcpServers
-${show({ mcpServers: { countersign: server } })}
-
-VS Code (.vscode/mcp.json)
-${show({ servers: { countersign: { type: 'stdio', ...server } } })}
-
-Codex (~/.codex/config.toml)
-${toml.join('\n')}
-
-Then start the inbox with \`countersign up\`, and sign in with \`countersign open\`.`;
+    ...snippets.map((snippet) => `\n${describeSnippet(snippet)}`),
+    '\nThen start the server with `countersign up`, and sign in to the inbox with `countersign open`.',
+    ...(url ? [`While it is running, clients that speak HTTP can connect to ${url}`] : []),
+  ].join('\n');
 }

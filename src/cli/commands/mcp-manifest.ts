@@ -1,12 +1,13 @@
+import { createExposure } from '../../catalogue/exposure.ts';
+import { createInventory } from '../../catalogue/inventory.ts';
+import { manifestOf } from '../../catalogue/manifest.ts';
 import { loadConfig } from '../../config/load.ts';
-import type { Profile } from '../../contract/profile.ts';
-import { VERSION } from '../../lib/version.ts';
-import { createExposure } from '../../registry/exposure.ts';
-import { createInventory } from '../../registry/inventory.ts';
-import { manifestOf } from '../../registry/manifest.ts';
+import type { GlobalOptions } from '../../contract/command.ts';
+import type { Profile } from '../../contract/tool.ts';
+import { VERSION } from '../../lib/log.ts';
+import { print, printJson, table } from '../../terminal/output.ts';
+import { counted } from '../../terminal/text.ts';
 import { toolkitEntries } from '../../toolkits/index.generated.ts';
-import type { GlobalOptions } from '../context.ts';
-import { print, printJson, table } from '../output.ts';
 
 interface ManifestOptions {
   readonly profile?: Profile;
@@ -25,11 +26,12 @@ export async function mcpManifest(global: GlobalOptions, options: ManifestOption
   });
   const inventory = await createInventory(
     toolkitEntries,
-    () => Promise.reject(new Error('A manifest connects nothing.')),
+    () => Promise.reject(new Error('A manifest opens no connection.')),
     config.withheld,
   );
   const { listed } = createExposure(inventory, {
-    toolkits: config.toolkits,
+    // What a server offers is known from the store alone.
+    toolkits: config.toolkits.filter((id) => !Object.hasOwn(config.servers, id)),
     profile: config.profile,
     discovery: false,
   });
@@ -37,5 +39,5 @@ export async function mcpManifest(global: GlobalOptions, options: ManifestOption
   if (options.format === 'json' || global.json) return printJson(manifest);
   const rows = manifest.tools.map(({ name, toolkit, category, effect }) => [name, toolkit, category, effect]);
   print(table(['TOOL', 'TOOLKIT', 'CATEGORY', 'EFFECT'], rows));
-  print(`\n${manifest.tool_count} tools in profile ${manifest.profile}`);
+  print(`\n${counted(manifest.tool_count, 'tool')} in profile ${manifest.profile}`);
 }

@@ -1,17 +1,19 @@
-import { type GlobalOptions, withApp } from '../context.ts';
-import { print } from '../output.ts';
+import type { GlobalOptions } from '../../contract/command.ts';
+import { print, printJson } from '../../terminal/output.ts';
+import { withApp } from '../context.ts';
 
-/** Stops every change at once, for every process on this store, until resumed. */
+/** Refuses new changes immediately, in every process that shares the database, until resumed. */
 export function setPaused(global: GlobalOptions, paused: boolean): Promise<void> {
   return withApp(global, async ({ kernel, person }) => {
     const before = await kernel.isPaused();
     await kernel.setPaused(paused, person);
+    if (global.json) return printJson({ paused, changed: before !== paused });
     if (paused)
       print(
         before
-          ? 'Already paused: no change is made.'
-          : 'Paused: no change is made until `countersign resume`. What asks for a person still queues.',
+          ? 'Already paused. No new change can start.'
+          : 'Paused. No new change can start until `countersign resume`. Calls that need approval are still queued.',
       );
-    else print(before ? 'Resumed: changes are judged by policy again.' : 'Nothing was paused.');
+    else print(before ? 'Resumed. Changes can run again, subject to policy.' : 'Changes were not paused.');
   });
 }

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
-import type { App } from '../../app.ts';
+import type { App } from '../../app/app.ts';
+import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { LOCAL_AGENT, type Principal } from '../../contract/principal.ts';
+import { LOCAL_AGENT, type Principal, parsePrincipal } from '../../contract/principal.ts';
 import type { Parsed } from '../../contract/schema.ts';
+import { outdatedServer } from '../../daemon/running-server.ts';
 import { parseCases, runCases } from '../../kernel/policy/cases.ts';
-import { CliError, type GlobalOptions, withApp } from '../context.ts';
-import { noTool } from '../names.ts';
-import { print, printJson, table } from '../output.ts';
-import { outdatedServer } from '../running-server.ts';
-import { parseArgs } from '../text.ts';
+import { print, printJson, table } from '../../terminal/output.ts';
+import { parseArgs } from '../../terminal/text.ts';
+import { withApp } from '../context.ts';
+import { noTool } from '../usage-error.ts';
 
 interface ExplainOptions {
   readonly args?: string;
@@ -16,7 +17,7 @@ interface ExplainOptions {
   readonly at?: string;
 }
 
-/** Says what policy would decide and which rules had a say, without running or counting anything. */
+/** Prints the decision of policy and the rules that contributed, without running or counting anything. */
 export function explain(global: GlobalOptions, name: string, options: ExplainOptions): Promise<void> {
   return withApp(global, async (app) => {
     const policy = app.policy.current;
@@ -28,18 +29,22 @@ export function explain(global: GlobalOptions, name: string, options: ExplainOpt
       options.args === undefined ? {} : parseArgs(options.args),
       options.args !== undefined,
     );
-    const principal = parsePrincipal(options.as);
-    const paused = await app.kernel.isPaused();
-    const now = options.at === undefined ? app.now() : new Date(options.at);
-    if (Number.isNaN(now.getTime()))
-      throw new CliError(`"${options.at}" is not a time; use 2026-03-01T09:00:00Z.`, 2);
-    const call = { subject, args, principal, now, dryRunRequested: args.dry_run === true };
-    const judged = policy.explain(call);
-    // A pause stops what would run now; what asks is put in the inbox all the same.
-    const { decision, considered, limits } =
-      paused && judged.decision.action === 'allow' ? policy.explain({ ...call, paused }) : judged;
+    const principal = requirePrincipal(options.as);
+    const at = options.at === undefined ? undefined : new Date(options.at);
+    if (at && Number.isNaN(at.getTime()))
+      throw new CliError(`Invalid time "${options.at}". Use RFC 3339, such as 2026-03-01T09:00:00Z.`, 2);
+    const bound = await app.inventory.resolve(subject.name);
+    if (!bound) throw noTool(app.inventory, name);
+    const { forecast, explanation } = await app.kernel.forecast.call({
+      bound,
+      args,
+      principal,
+      ...(at && { at }),
+    });
+    const { considered, limits } = explanation;
+    const decision = { ...explanation.decision, ...forecast };
     if (global.json) return printJson({ tool: subject.name, decision, considered, limits });
-    print(`${subject.name}: ${decision.action.toUpperCase()} by ${decision.rule}\n${decision.reason}\n`);
+    print(`${subject.name}: ${decision.action.toUpperCase()} (rule ${decision.rule})\n${decision.reason}\n`);
     print(
       table(
         ['', 'RULE', 'FROM', 'ACTION', 'WHY'],
@@ -47,11 +52,12 @@ export function explain(global: GlobalOptions, name: string, options: ExplainOpt
         90,
       ),
     );
-    for (const limit of limits)
-      print(`Counts in ${limit.key}: at most ${limit.max} per ${limit.periodSeconds} s`);
-    if (paused)
+    if (decision.action === 'allow' || decision.action === 'ask')
+      for (const limit of limits)
+        print(`Counts toward limit ${limit.key}: ${limit.max} per ${limit.periodSeconds} s`);
+    if (await app.kernel.isPaused())
       print(
-        `Changes are paused now.${decision.action === 'ask' ? ' It would wait; it can run after `countersign resume`.' : ''}`,
+        `Changes are paused.${decision.action === 'ask' ? ' This call would be queued; it can run after `countersign resume`.' : ''}`,
       );
     const outdated = await outdatedServer(app);
     if (outdated) print(`\n${outdated}`);
@@ -65,17 +71,17 @@ async function validArgs(app: App, name: string, args: JsonObject, strict: boole
   // Without arguments the question is about the tool; with some, they must be ones it would take.
   if (!strict) return args;
   throw new CliError(
-    `Arguments of ${name} do not fit: ${parsed?.issues.map(({ path, message }) => `${path || 'arguments'}: ${message}`).join('; ')}`,
+    `Invalid arguments for ${name}: ${parsed?.issues.map(({ path, message }) => `${path || 'arguments'}: ${message}`).join('; ')}`,
     2,
   );
 }
 
-function parsePrincipal(text: string | undefined): Principal {
+function requirePrincipal(text: string | undefined): Principal {
   if (text === undefined) return LOCAL_AGENT;
-  const match = /^(agent|person|system):(.+)$/.exec(text);
-  if (!match?.[1] || !match[2])
-    throw new CliError(`"${text}" is not a principal; use agent:NAME, person:NAME or system:NAME.`, 2);
-  return { kind: match[1] as Principal['kind'], id: match[2] };
+  const principal = parsePrincipal(text);
+  if (!principal)
+    throw new CliError(`Invalid principal "${text}". Use agent:NAME, person:NAME or system:NAME.`, 2);
+  return principal;
 }
 
 /** The tools' own checks, which the pipeline makes before it asks policy. */

@@ -1,7 +1,8 @@
-import { type GlobalOptions, withApp } from '../context.ts';
-import { mustBeToolkit } from '../names.ts';
-import { print, printJson, table } from '../output.ts';
-import { since } from '../text.ts';
+import type { GlobalOptions } from '../../contract/command.ts';
+import { print, printJson, table } from '../../terminal/output.ts';
+import { since } from '../../terminal/text.ts';
+import { withApp } from '../context.ts';
+import { mustBeToolkit } from '../usage-error.ts';
 
 /** What agents did lately: calls, errors and latency per tool. */
 export function stats(global: GlobalOptions, options: { since: string; toolkit?: string }): Promise<void> {

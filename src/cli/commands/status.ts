@@ -1,25 +1,41 @@
 import { existsSync } from 'node:fs';
-import { principalName } from '../../contract/principal.ts';
-import { VERSION } from '../../lib/version.ts';
-import { assistantLine, assistantState } from '../assistant-state.ts';
-import { type GlobalOptions, withApp } from '../context.ts';
-import { print, printJson, table } from '../output.ts';
-import { outdatedServer, runningServer } from '../running-server.ts';
-import { age } from '../text.ts';
+import type { App } from '../../app/app.ts';
+import type { GlobalOptions, StatusLine } from '../../contract/command.ts';
+import { describeAsked } from '../../contract/ports.ts';
+import { describeRequester } from '../../contract/principal.ts';
+import { outdatedServer, runningServer, serverEvidenceProblem } from '../../daemon/running-server.ts';
+import { findEvidenceProblem } from '../../kernel/health.ts';
+import { VERSION } from '../../lib/log.ts';
+import { paint } from '../../terminal/color.ts';
+import { print, printJson, table } from '../../terminal/output.ts';
+import { age, counted } from '../../terminal/text.ts';
+import { toolkitEntries } from '../../toolkits/index.generated.ts';
+import { commandApp } from '../command-host.ts';
+import { withApp } from '../context.ts';
 
 /** What runs, what waits and what needs a person, on one screen. */
 export function status(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {
     const { kernel, config, database, now } = app;
-    const waiting = await kernel.approvals.list({ states: ['pending'], order: 'oldest', limit: 5 });
+    const waiting = await kernel.approvals.list({
+      states: ['pending'],
+      order: 'oldest',
+      limit: 5,
+      fresh: true,
+    });
     const count = await kernel.approvals.count({ states: ['pending'] });
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 5 });
     const paused = await kernel.isPaused();
+    const pausedAgents = [...(await kernel.agents.paused()).keys()];
     const running = await runningServer(app);
     const outdated = running && (await outdatedServer(app));
     const limits = (await app.ports.policy.limits()).filter(({ used }) => used > 0);
     const health = await app.ports.health.check();
-    const assistant = await assistantState(app, false);
+    const unwritable =
+      (await findEvidenceProblem(database)) ?? (running && (await serverEvidenceProblem(running)));
+    // Scripts watch the exit code: a database that cannot be read is not a state to report and pass over.
+    if (health.status !== 'ok' || unwritable !== undefined) process.exitCode = 1;
+    const lines = await toolkitLines(app, global);
     if (global.json) {
       return printJson({
         version: VERSION,
@@ -32,50 +48,69 @@ export function status(global: GlobalOptions): Promise<void> {
         toolkits: config.toolkits,
         profile: config.profile,
         paused,
+        paused_agents: pausedAgents,
         pending: count,
         indeterminate: unsettled.map(({ callId, tool }) => ({ call_id: callId, tool })),
         limits,
         health,
-        ...(assistant ? { assistant } : {}),
+        evidence_problem: unwritable ?? null,
+        ...Object.fromEntries(lines.map(({ id, data }) => [id, data])),
       });
     }
-    print(`Countersign ${VERSION}`);
-    print(`Configuration  ${existsSync(config.path) ? config.path : `defaults (no ${config.path})`}`);
+    print(paint('bold', `Countersign ${VERSION}`));
     print(
-      `Store          ${database.engine === 'sqlite' ? config.storageUrl : 'PostgreSQL'} (${health.evidence_entries} log entries)`,
+      `Configuration  ${existsSync(config.path) ? config.path : `using defaults (no file at ${config.path})`}`,
     );
     print(
-      `Server         ${running ? `running at ${running}` : 'not running; start it with `countersign up`'}`,
+      `Database       ${database.engine === 'sqlite' ? config.storageUrl : 'PostgreSQL'} (${health.status === 'ok' ? counted(Number(health.evidence_entries), 'audit log entry', 'audit log entries') : paint('red', 'FAILED: its audit log cannot be read')})`,
+    );
+    print(
+      `Server         ${running ? `running at ${running}` : 'not running (start it with `countersign up`)'}`,
     );
     if (outdated) print(`               ${outdated}`);
+    if (unwritable !== undefined)
+      print(`Evidence       ${paint('red', 'FAILED')}: it cannot be written. ${unwritable}`);
     print(
-      `Mode           ${config.mode}${config.approvalMode ? ', approval mode on' : ''}${paused ? ', PAUSED (countersign resume)' : ''}`,
+      `Mode           ${config.mode}${config.approvalMode ? ', approval mode on' : ''}${paused ? `, ${paint('yellow', 'PAUSED')} (lift with \`countersign resume\`)` : ''}`,
     );
+    if (pausedAgents.length > 0)
+      print(
+        `Agents         ${paint('yellow', 'PAUSED')}: ${pausedAgents.join(', ')} (lift with \`countersign agents resume NAME\`)`,
+      );
     print(`Toolkits       ${config.toolkits.join(', ')} (profile ${config.profile})`);
-    if (assistant) print(`Assistant      ${assistantLine(assistant)}`);
+    for (const { label, text } of lines) print(`${label.padEnd(14)} ${text}`);
     for (const limit of limits)
       print(
         `Limit          ${limit.key}: ${limit.used} of ${limit.max}, resets ${limit.resetAt.toISOString()}`,
       );
     if (unsettled.length > 0) {
       print(
-        '\nNot known whether these changes happened; look and settle with `countersign approvals settle CALL`:',
+        `\n${paint('yellow', 'Outcome unknown.')} Check the target of each change, then run \`countersign approvals settle CALL --happened\` or \`--not-happened\`:`,
       );
       for (const one of unsettled) print(`  ${one.callId}  ${one.tool}  ${one.at.toISOString()}`);
     }
-    print(count === 0 ? '\nNothing is waiting for you.' : `\n${count} waiting for you:`);
+    print(count === 0 ? '\nNo pending approvals.' : `\n${counted(count, 'pending approval')}:`);
     if (count > 0)
       print(
         table(
-          ['ID', 'AGE', 'ASKED BY', 'WHAT WILL HAPPEN'],
+          ['ID', 'AGE', 'REQUESTER', 'ACTION'],
           waiting.map((one) => [
             String(one.id),
             age(one.createdAt, now()),
-            principalName(one.requester),
-            one.summary,
+            describeRequester(one.requester),
+            describeAsked(one),
           ]),
           70,
         ),
       );
   });
+}
+
+async function toolkitLines(app: App, global: GlobalOptions): Promise<(StatusLine & { id: string })[]> {
+  const lines: (StatusLine & { id: string })[] = [];
+  for (const { id, commands } of toolkitEntries) {
+    if (!commands?.status || !app.config.toolkits.includes(id)) continue;
+    lines.push({ id, ...(await commands.status(commandApp(app, id, global))) });
+  }
+  return lines;
 }

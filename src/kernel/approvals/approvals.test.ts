@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../test/support/engines.ts';
 import { AGENT, OTHER, openTestKernel, PERSON, type TestKernel } from '../../../test/support/kernel.ts';
 import type { Outcome } from '../../contract/outcome.ts';
-import { verifyLog } from '../audit/verify.ts';
+import { verifyLog } from '../log/verify/verify.ts';
 
 const ASK_WRITES = { require_approval_for: ['ledger_write'] };
 
@@ -58,7 +58,19 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect((await verifyLog(store.database)).problems).toEqual([]);
   });
 
-  it('stores the whole call, runs nothing, and tells people', async () => {
+  it.each(['robot:r2', 'local', 'agent:'])(
+    'refuses an approval whose stored requester is %s, and runs nothing',
+    async (requester) => {
+      const id = await ask();
+      await store.database.db.updateTable('approvals').set({ requester }).where('id', '=', id).execute();
+      await expect(test.kernel.approvals.approve(id, PERSON)).rejects.toThrow(
+        `Approval ${id} names "${requester}", which is not a principal`,
+      );
+      expect(await test.lines()).toEqual([]);
+    },
+  );
+
+  it('stores the whole call, runs nothing, and notifies people', async () => {
     const { outcome } = await test.call('ledger_write', { text: 'hello' });
     expect(outcome).toMatchObject({ status: 'routed', reason: "tool 'ledger_write' requires approval" });
     const approval = await test.kernel.approvals.get(routed(outcome));
@@ -67,7 +79,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
       tool: 'ledger_write',
       args: { text: 'hello' },
       requester: AGENT,
-      summary: 'Write "hello" to the ledger.',
+      summary: 'Write “hello” to the ledger (local)',
       kind: 'call',
     });
     expect(approval?.expiresAt).toEqual(new Date('2026-03-02T12:00:00Z'));
@@ -94,10 +106,14 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     });
   });
 
-  it('works once: of many decisions at the same time one counts and the others are told', async () => {
+  it('works once: of many decisions at the same time one counts and the others get an error', async () => {
     const id = await ask();
+    // Some read the row before the first decision and the log after it.
     const results = await Promise.allSettled(
-      Array.from({ length: 6 }, () => test.kernel.approvals.approve(id, PERSON)),
+      Array.from({ length: 24 }, async (_, turn) => {
+        await new Promise((resolve) => setTimeout(resolve, turn));
+        return test.kernel.approvals.approve(id, PERSON);
+      }),
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const one of results) {
@@ -107,6 +123,34 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     await expect(test.kernel.approvals.reject(id, PERSON)).rejects.toMatchObject({
       message: `Approval ${id} is already done by person:ada.`,
     });
+  });
+
+  it('rejects all that match in one step, with an entry for each and one event, or none at all', async () => {
+    for (let turn = 0; turn < 20; turn += 1) await ask(`${turn % 2 ? 'odd' : 'even'} ${turn}`);
+    const log = () =>
+      store.database.db.selectFrom('audit_log').select('body').where('kind', '=', 'approval').execute();
+    const events = () => store.database.db.selectFrom('events').select('data').execute();
+    const [entriesBefore, eventsBefore] = [await log(), await events()];
+    const reject = (total: number) =>
+      test.kernel.approvals.rejectMatching({ text: 'odd' }, PERSON, { reason: 'Not needed', total });
+
+    await expect(reject(9)).rejects.toThrow('10 approvals match now, not 9. Review the list');
+    expect(await test.kernel.approvals.count({ states: ['pending'] })).toBe(20);
+    expect([await log(), await events()]).toEqual([entriesBefore, eventsBefore]);
+
+    expect(await reject(10)).toBe(10);
+    const rejected = await test.kernel.approvals.list({ states: ['rejected'] });
+    expect(new Set(rejected.map(({ decisionReason }) => decisionReason))).toEqual(new Set(['Not needed']));
+    const entries = (await log()).slice(entriesBefore.length).map(({ body }) => JSON.parse(body));
+    expect(entries.map(({ approval }) => approval.uuid).sort()).toEqual(
+      rejected.map(({ uuid }) => uuid).sort(),
+    );
+    for (const one of entries) expect(one).toMatchObject({ status: 'rejected', principal: 'person:ada' });
+    expect((await events()).slice(eventsBefore.length).map(({ data }) => JSON.parse(data))).toEqual([
+      { count: 10, state: 'rejected' },
+    ]);
+    await test.kernel.flush();
+    expect((await verifyLog(store.database)).problems).toEqual([]);
   });
 
   it('keeps the reason and the feedback of a rejection and runs nothing', async () => {
@@ -120,7 +164,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect(await test.lines()).toEqual([]);
   });
 
-  it('expires what nobody decided, and refuses a late approval', async () => {
+  it('expires undecided approvals, and refuses a late approval', async () => {
     const id = await ask();
     const late = await ask('second');
     pass(25);
@@ -140,7 +184,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     });
     const edited = await test.kernel.approvals.edit(id, PERSON, { text: 'HELLO' });
     expect(edited.digest).not.toBe(before?.digest);
-    expect(edited.summary).toBe('Write "HELLO" to the ledger.');
+    expect(edited.summary).toBe('Write “HELLO” to the ledger (local)');
     await test.kernel.approvals.approve(id, PERSON);
     expect(await test.lines()).toEqual(['HELLO']);
     const history = await store.database.db.selectFrom('approval_edits').selectAll().execute();
@@ -149,7 +193,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     ]);
   });
 
-  it('refuses a decision on a version that was edited meanwhile', async () => {
+  it('refuses a decision on a version that has been edited since', async () => {
     const id = await ask();
     const [approve, edit] = await Promise.allSettled([
       test.kernel.approvals.approve(id, PERSON),
@@ -206,7 +250,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     expect((await test.kernel.approvals.approve(scouts, OTHER)).approval.state).toBe('done');
   });
 
-  it('asks for every destroy, whatever the rules say', async () => {
+  it('asks for every destroy, regardless of the rules', async () => {
     await test.setPolicy({ rules: [{ id: 'all', action: 'allow', priority: 1, enabled: true }] });
     expect((await test.call('ledger_erase', { text: 'hello' })).outcome.status).toBe('routed');
     await test.setPolicy({ enforce_for_mutations: false });

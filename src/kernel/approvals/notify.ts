@@ -1,55 +1,27 @@
 import { execFile } from 'node:child_process';
 import type { Approval, Log } from '../../contract/ports.ts';
-import { principalName } from '../../contract/principal.ts';
+import { describeRequester } from '../../contract/principal.ts';
+import { createWebhook, type WebhookKind, withoutContent } from './webhook.ts';
 
 export interface NotifyOptions {
   readonly webhook: string | undefined;
+  readonly webhookKind: WebhookKind;
+  readonly webhookToken: string | undefined;
   readonly desktop: boolean;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
+  inboxUrl(id: number): Promise<string | undefined>;
 }
 
-const WEBHOOK_MS = 5_000;
-
-/** Tells people that something waits: which tool and who asks, never the content. */
-export function createNotifier({ webhook, desktop, log, env }: NotifyOptions): (approval: Approval) => void {
+/** Notifies people of a pending approval: its title and who asks, never the content. */
+export function createNotifier(options: NotifyOptions): (approval: Approval) => void {
+  const { webhook: url, webhookKind: kind, webhookToken: token, desktop, log, env, inboxUrl } = options;
+  const post = url === undefined ? undefined : createWebhook({ url, kind, token, log, inboxUrl });
   return (approval) => {
-    const text = `${approval.tool} asked by ${principalName(approval.requester)}`;
-    if (desktop) notifyDesktop(`Countersign: approval ${approval.id} waits`, text, env);
-    if (webhook) void postWebhook(webhook, approval, log);
+    const text = `${withoutContent(approval.summary)}, requested by ${describeRequester(approval.requester)}`;
+    if (desktop) notifyDesktop(`Countersign: approval ${approval.id} is pending`, text, env);
+    void post?.(approval);
   };
-}
-
-async function postWebhook(
-  url: string,
-  { id, uuid, tool, toolkit, effect, requester, createdAt, expiresAt }: Approval,
-  log: Log,
-): Promise<void> {
-  const body = {
-    event: 'approval_waiting',
-    approval_id: id,
-    approval_uuid: uuid,
-    tool,
-    toolkit,
-    effect,
-    requester: principalName(requester),
-    created_at: createdAt.toISOString(),
-    expires_at: expiresAt?.toISOString() ?? null,
-    command: `countersign approvals show ${id}`,
-  };
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      redirect: 'error',
-      signal: AbortSignal.timeout(WEBHOOK_MS),
-    });
-    if (!response.ok)
-      log.warn('The approval webhook answered with an error', { status: response.status, approval: id });
-  } catch (error) {
-    log.warn('The approval webhook could not be reached', { error, approval: id });
-  }
 }
 
 /** Where there is a desktop; without one nothing happens and nothing is said. */

@@ -1,33 +1,62 @@
 import { randomUUID } from 'node:crypto';
-import type { Insertable } from 'kysely';
-import { ToolFault } from '../../contract/faults.ts';
-import type { JsonObject } from '../../contract/json.ts';
+import type { Transaction } from 'kysely';
+import { ToolError } from '../../contract/errors.ts';
+import { type JsonObject, withoutFalseDryRun } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
-import type { Approval, ApprovalFilter, Log, Proposal } from '../../contract/ports.ts';
-import { principalName, samePrincipal } from '../../contract/principal.ts';
-import { digest } from '../../lib/digest.ts';
-import { prepareEntry } from '../audit/entry.ts';
-import { appendEntries } from '../audit/log.ts';
-import type { BoundTool, CallState } from '../call.ts';
-import type { Database } from '../database.ts';
-import { publishEvent } from '../events.ts';
-import type { Decision } from '../policy/index.ts';
-import { withoutFalseDryRun } from '../steps/validate.ts';
-import type { ApprovalsTable } from '../tables.ts';
-import { findApproval, listApprovals } from './find.ts';
-import { toApproval } from './rows.ts';
+import type { Approval, Log, Proposal } from '../../contract/ports.ts';
+import { type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
+import type { Tool } from '../../contract/tool.ts';
+import type { BoundTool } from '../../contract/toolkit.ts';
+import { digest } from '../../lib/canonical.ts';
+import { writeWithEvidence } from '../log/write.ts';
+import type { SignersFor } from '../passkeys/requirement.ts';
+import type { Database } from '../store/database.ts';
+import type { Tables } from '../store/tables.ts';
+import { closeForged, ForgedApproval, requireGenuine } from './genuine.ts';
+import { ask } from './move.ts';
+import {
+  diffEvidence,
+  presentAsked,
+  presentStored,
+  shownColumns,
+  storePresentation,
+} from './presentations.ts';
+import { type ApprovalQuery, countApprovals, findApproval, listApprovals, toApproval } from './query.ts';
+
+/** Why the approved call would be refused now; undefined when nothing is known to stop it. */
+export type Foresee = (bound: BoundTool, approval: Approval) => Promise<ToolError | undefined>;
 
 export interface QueuePorts {
   readonly database: Database;
   readonly log: Log;
   readonly expiryMs: number;
+  /** Pending approvals that one agent may have. */
+  readonly maxPending: number;
   resolve(name: string): Promise<BoundTool | undefined>;
+  readonly signersFor: SignersFor;
+  readonly foresee: Foresee;
+  /** Where a person finds an approval, to sign it. */
+  inboxUrl?(id: number): Promise<string | undefined>;
   now(): Date;
-  /** Tells people that something waits; must not throw and is not waited for. */
+  /** Notifies people of a pending approval; must not throw and is not waited for. */
   notify(approval: Approval): void;
 }
 
-/** The one queue for everything that waits for a person. Deciding and executing are in decide.ts. */
+/** A call that needs an approval, as far as the queue has to know it. */
+export interface AskedCall {
+  readonly bound: BoundTool;
+  readonly args: JsonObject;
+  readonly digest: string;
+  /** The digest of what the caller sent, where the tool completed the arguments. */
+  readonly askedDigest: string;
+  readonly principal: Principal;
+  /** What the requester said about it. */
+  readonly reason: string | undefined;
+  readonly runId: string | undefined;
+  readonly replayKey: string | undefined;
+}
+
+/** The one queue for everything that waits for a person. Deciding and executing are in service.ts. */
 export class ApprovalQueue {
   readonly ports: QueuePorts;
 
@@ -39,14 +68,30 @@ export class ApprovalQueue {
     return findApproval(this.ports.database.db, id);
   }
 
-  list(filter: ApprovalFilter): Promise<readonly Approval[]> {
+  list(filter: ApprovalQuery): Promise<readonly Approval[]> {
     return listApprovals(this.ports.database.db, filter);
   }
 
-  /** Stores the whole call and tells the caller its id. A repeated equal call under one key gets the same row. */
-  async route(call: CallState, decision: Decision): Promise<Outcome> {
-    const { bound, principal, reason } = call.request;
-    const earlier = await this.#pendingWithKey(call);
+  /** The same rows with title and content as they are now; calls of this machine only, because a list must not wait for others. */
+  async refreshed(rows: readonly Approval[]): Promise<readonly Approval[]> {
+    return Promise.all(
+      rows.map(async (row) => {
+        const bound = row.state === 'pending' ? await this.ports.resolve(row.tool) : undefined;
+        if (bound?.tool.reach !== 'local' || !bound.tool.present) return row;
+        const { title, gist } = await presentStored(this.ports.database.db, row, bound, undefined);
+        return { ...row, summary: title, gist: gist ?? undefined };
+      }),
+    );
+  }
+
+  /** Stores the whole call and returns its id to the caller. An identical call gets the row that is pending already. */
+  async route(
+    call: AskedCall,
+    decision: { readonly reason: string; readonly rule: string },
+  ): Promise<Outcome> {
+    const { bound, principal, reason } = call;
+    const context = await contextOf(bound);
+    const earlier = await this.#pendingCall(call, context);
     const approval =
       earlier ??
       (await this.#insert(bound, {
@@ -56,7 +101,13 @@ export class ApprovalQueue {
         reason: reason ?? decision.reason,
         runId: call.runId,
         rule: decision.rule,
-        context: call.replayKey ? { replay_key: call.replayKey } : {},
+        context: {
+          ...context,
+          ...(call.replayKey ? { replay_key: call.replayKey } : {}),
+          ...(call.askedDigest === call.digest ? {} : { asked_digest: call.askedDigest }),
+        },
+        said: reason ?? null,
+        asked: decision.reason,
         kind: 'call',
       }));
     return {
@@ -71,31 +122,35 @@ export class ApprovalQueue {
   /** Files a suggestion or a permit request. */
   async propose(proposal: Proposal): Promise<Approval> {
     const bound = await this.ports.resolve(proposal.tool);
-    if (!bound) throw new ToolFault('not_found', `There is no tool named ${proposal.tool}.`);
-    // Whoever asks for a permit does not have its id yet.
+    if (!bound) throw new ToolError('not_found', `Tool ${proposal.tool} not found.`);
+    // The requester of a permit does not have its id yet.
     const awaited = proposal.kind === 'permit' && bound.tool.needsPermit ? { approval_id: 'requested' } : {};
     const parsed = bound.tool.input.parse({ ...proposal.args, ...awaited });
     if (!parsed.ok) {
       const lines = parsed.issues
         .slice(0, 10)
         .map(({ path, message }) => `${path || 'arguments'}: ${message}`);
-      throw new ToolFault('invalid_input', `Arguments of ${proposal.tool} do not fit: ${lines.join('; ')}.`);
+      throw new ToolError('invalid_input', `Invalid arguments for ${proposal.tool}: ${lines.join('; ')}.`);
     }
-    if (bound.tool.check) await bound.tool.check(parsed.value as JsonObject, await bound.services());
+    requireComplete(bound.tool, parsed.value as JsonObject);
+    if (bound.tool.check)
+      await bound.tool.check(parsed.value as JsonObject, await bound.services(), proposal.requester);
     return this.#insert(bound, {
       ...proposal,
-      args: withoutFalseDryRun(parsed.value as JsonObject),
+      args: withoutFalseDryRun(parsed.value as JsonObject, bound.tool),
       rule: proposal.kind === 'permit' ? 'permit' : 'proposal',
+      said: proposal.reason,
+      asked: '',
     });
   }
 
   /** An approved permit for exactly this call, by the id in its arguments or by its digest. */
-  async findPermit(call: CallState): Promise<Approval | undefined> {
-    const { bound, principal } = call.request;
+  async findPermit(call: Pick<AskedCall, 'bound' | 'args' | 'principal'>): Promise<Approval | undefined> {
+    const { bound, principal } = call;
     const named = call.args.approval_id;
     const permit = typeof named === 'string' || typeof named === 'number' ? await this.get(named) : undefined;
     if (named !== undefined && bound.tool.needsPermit) {
-      if (!permit) throw new ToolFault('approval_invalid', `There is no approval ${String(named)}.`);
+      if (!permit) throw new ToolError('approval_invalid', `Approval ${String(named)} not found.`);
       await this.#mustFit(permit, call);
       return permit;
     }
@@ -109,47 +164,101 @@ export class ApprovalQueue {
     return byDigest && !isExpired(byDigest, this.ports.now()) ? byDigest : undefined;
   }
 
-  async #mustFit(permit: Approval, call: CallState): Promise<void> {
-    const { bound, principal } = call.request;
-    const fail = (why: string): never => {
-      throw new ToolFault('approval_invalid', `Approval ${permit.id} ${why}`, {
+  async #mustFit(
+    permit: Approval,
+    { bound, principal, args }: Pick<AskedCall, 'bound' | 'args' | 'principal'>,
+  ): Promise<void> {
+    const fail = (why: string, hint?: string): never => {
+      throw new ToolError('approval_invalid', `Approval ${permit.id} ${why}`, {
+        hint,
         detail: { approval_id: permit.id, state: permit.state },
       });
     };
     if (permit.kind !== 'permit' || permit.tool !== bound.tool.name)
       fail(`is not a permit for ${bound.tool.name}.`);
     if (principal.kind !== 'person' && !samePrincipal(permit.requester, principal))
-      fail('was given to another agent; request one of your own.');
+      fail('belongs to another agent. Request your own.');
     if (permit.state === 'pending') {
-      throw new ToolFault(
+      throw new ToolError(
         'approval_required',
-        `Approval ${permit.id} is still waiting for a person: countersign approvals approve ${permit.id}`,
+        `Approval ${permit.id} is still pending. A person can run: countersign approvals approve ${permit.id}`,
       );
     }
-    if (permit.state !== 'approved') fail(`cannot be used: it is ${permit.state}.`);
+    if (permit.state !== 'approved') fail(`cannot be used: it is ${permit.state}.`, USED_HINTS[permit.state]);
     if (isExpired(permit, this.ports.now())) fail('has expired.');
-    if (permit.digest !== (await permitDigest(bound, call.args))) {
+    if (permit.digest !== (await permitDigest(bound, args))) {
       fail(
-        'was given for other arguments, or what it is bound to has moved; request a new one for exactly this call.',
+        'is for different arguments, or what it is bound to has changed. Request a new one for exactly this call.',
       );
     }
+  }
+
+  /** Throws `approval_invalid` unless the log has the decision that the row claims. */
+  async requireGenuine(approval: Approval): Promise<void> {
+    const { database } = this.ports;
+    await requireGenuine(database.db, database.engine, approval, 'approved');
+  }
+
+  /** Closes a row that contradicts the log; the refusal of its call is recorded by the pipeline. */
+  async closeForged(error: ToolError): Promise<void> {
+    if (error instanceof ForgedApproval) await closeForged(this.ports.database, error, this.ports.now());
   }
 
   /** A key that is scoped to a run is shared by agents; what one of them asked for is no answer to another. */
-  async #pendingWithKey({ replayKey, digest: wanted, request }: CallState): Promise<Approval | undefined> {
-    if (!replayKey) return undefined;
+  async #pendingCall(
+    { replayKey, digest: wanted, principal }: AskedCall,
+    context: JsonObject,
+  ): Promise<Approval | undefined> {
     const same = await this.list({
-      states: ['pending', 'approved', 'executing'],
+      states: replayKey ? ['pending', 'approved', 'executing'] : ['pending'],
       digest: wanted,
       kind: 'call',
-      requesters: [request.principal],
+      requesters: [principal],
       limit: 20,
     });
-    return same.find(({ context }) => context.replay_key === replayKey);
+    const inContext = (row: Approval) =>
+      Object.entries(context).every(([name, value]) => row.context[name] === value);
+    return same.find(
+      (row) => row.context.replay_key === replayKey && inContext(row) && !isExpired(row, this.ports.now()),
+    );
   }
 
-  async #insert(bound: BoundTool, proposal: Proposal & { readonly rule: string }): Promise<Approval> {
-    const { database, now, expiryMs, notify } = this.ports;
+  /** One agent must not fill the inbox of everyone. People and the system's own clock are not counted. */
+  async #requireShare(trx: Transaction<Tables>, requester: Principal): Promise<void> {
+    if (requester.kind !== 'agent') return;
+    const { maxPending } = this.ports;
+    const pending = await countApprovals(trx, { states: ['pending'], requesters: [requester] });
+    if (pending < maxPending) return;
+    throw new ToolError(
+      'quota_exceeded',
+      `${principalName(requester)} already has ${pending} pending approvals, the most it may have (approvals.max_pending_per_agent). Nothing was requested: wait until a person has decided some.`,
+      { detail: { setting: 'approvals.max_pending_per_agent', max: maxPending } },
+    );
+  }
+
+  /** A call under this key that was completed before and still waits: its repetition is not completed once more. */
+  async findPrepared(
+    call: Omit<AskedCall, 'digest' | 'args' | 'reason' | 'runId'>,
+  ): Promise<Approval | undefined> {
+    const { bound, replayKey, askedDigest, principal } = call;
+    if (!replayKey) return undefined;
+    const waiting = await this.list({
+      states: ['pending', 'approved', 'executing'],
+      tools: [bound.tool.name],
+      kind: 'call',
+      requesters: [principal],
+      limit: 1_000,
+    });
+    return waiting.find(
+      ({ context }) => context.replay_key === replayKey && context.asked_digest === askedDigest,
+    );
+  }
+
+  async #insert(
+    bound: BoundTool,
+    proposal: Proposal & { readonly rule: string; readonly said: string | null; readonly asked: string },
+  ): Promise<Approval> {
+    const { database, now, expiryMs, notify, signersFor } = this.ports;
     const at = now();
     const kind = proposal.kind ?? 'call';
     const binding =
@@ -160,11 +269,22 @@ export class ApprovalQueue {
       kind === 'permit'
         ? digest(bound.tool.name, permitArgs(proposal.args, binding))
         : digest(bound.tool.name, proposal.args);
+    const { args, requester } = proposal;
+    const shown = await presentAsked(bound, args, {
+      principal: requester,
+      binding,
+      risks: proposal.risks,
+      gist: proposal.summary,
+      said: proposal.said,
+      asked: proposal.asked,
+    });
+    const sign = await signersFor({ bound, args, requester });
     const expires = proposal.expiresAt === undefined ? new Date(at.getTime() + expiryMs) : proposal.expiresAt;
-    const row: Insertable<ApprovalsTable> = {
+    const { orderedBy } = proposal.requester;
+    const ordered: JsonObject = orderedBy === undefined ? {} : { ordered_by: orderedBy };
+    const row = {
       uuid: randomUUID(),
       kind,
-      state: 'pending',
       tool: bound.tool.name,
       toolkit: bound.toolkit.id,
       effect: bound.tool.effect,
@@ -175,9 +295,9 @@ export class ApprovalQueue {
       requester_label: proposal.requester.label ?? null,
       reason: proposal.reason,
       rule: proposal.rule,
-      summary: proposal.summary ?? describe(bound, proposal.args),
-      risks: JSON.stringify(proposal.risks ?? bound.tool.risks?.(proposal.args) ?? []),
-      context: JSON.stringify(proposal.context ?? {}),
+      ...shownColumns(shown),
+      signers: sign,
+      context: JSON.stringify({ ...(await contextOf(bound)), ...proposal.context, ...ordered }),
       run_id: proposal.runId ?? bound.tool.runOf?.(proposal.args) ?? null,
       group_id: proposal.groupId ?? null,
       created_at: at.toISOString(),
@@ -188,38 +308,39 @@ export class ApprovalQueue {
       feedback: null,
       call_id: null,
       outcome: null,
-      version: 1,
     };
-    const stored = await database.write(async (trx) => {
-      const inserted = await trx.insertInto('approvals').values(row).returningAll().executeTakeFirstOrThrow();
-      const entry = prepareEntry({
-        kind: 'approval',
-        at: row.created_at,
-        run: row.run_id ?? undefined,
-        tool: row.tool,
-        toolkit: row.toolkit,
-        principal: row.requester,
-        digest: wanted,
-        status: 'pending',
-        rule: row.rule,
-        approval: {
-          uuid: row.uuid,
-          digest: wanted,
-          requester: row.requester,
-          permit: kind === 'permit' || undefined,
-        },
-      });
-      await appendEntries(trx, database.engine, [entry]);
-      await publishEvent(trx, 'approvals', { id: inserted.id, state: 'pending' }, at);
-      return toApproval(inserted);
+    const said = { ...ordered, ...diffEvidence(shown), ...(sign > 0 && { sign }) };
+    const stored = await writeWithEvidence(database, async (write) => {
+      await this.#requireShare(write.trx, proposal.requester);
+      const asked = await ask(write, row, Object.keys(said).length > 0 ? said : undefined);
+      await storePresentation(write.trx, asked.id, shown);
+      return toApproval(asked);
     });
     notify(stored);
     return stored;
   }
 }
 
-const describe = ({ tool }: BoundTool, args: JsonObject): string =>
-  tool.describeApproval?.(args) ?? `${tool.title}: ${JSON.stringify(args).slice(0, 200)}`;
+/** A person decides on a complete call; one that a tool still has to complete cannot be permitted or edited in. */
+export function requireComplete({ name, prepare }: Tool, args: JsonObject): void {
+  if (!prepare?.(args)) return;
+  throw new ToolError(
+    'validation_error',
+    `${name} would still complete these arguments, so no one could know what they approve.`,
+    { hint: `Call ${name} itself: where approval is required, it is queued with its complete arguments.` },
+  );
+}
+
+/** Another request would not help, or not yet. */
+const USED_HINTS: Partial<Record<Approval['state'], string>> = {
+  executing: 'A call is using it right now; approval_get shows how it ends. Do not ask again.',
+  done: 'It was used, and the call succeeded; approval_get shows the result.',
+  indeterminate: 'A call used it and its outcome is unknown; wait until it is settled.',
+  rejected: 'A person rejected it; approval_get shows the reason.',
+};
+
+const contextOf = async ({ toolkit, services }: BoundTool): Promise<JsonObject> =>
+  toolkit.callContext ? toolkit.callContext(await services()) : {};
 
 export const isExpired = (approval: Approval, now: Date): boolean =>
   approval.expiresAt !== undefined && approval.expiresAt <= now;

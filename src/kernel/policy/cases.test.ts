@@ -75,7 +75,7 @@ describe('a table of expected decisions', () => {
     };
     expect(runCases(await compile({}), cases, refuse)[0]).toMatchObject({
       passed: false,
-      problem: 'wrong arguments: text is missing',
+      problem: 'invalid arguments: text is missing',
     });
   });
 
@@ -84,9 +84,9 @@ describe('a table of expected decisions', () => {
       /c\.toml: cases\.0\.expect: /,
     );
     expect(() => parseCases('cases = []', 'c.toml')).toThrow(/c\.toml: cases: /);
-    expect(() => parseCases('', 'c.json')).toThrow('c.json: there are no cases; begin each with [[cases]]');
-    expect(() => parseCases('[]', 'c.json')).toThrow('c.json: there are no cases');
-    expect(() => parseCases('{"cases": [', 'c.json')).toThrow('c.json: this is not JSON: ');
-    expect(() => parseCases('[[cases]]\ntool = ', 'c.toml')).toThrow('c.toml:2: this is not TOML: ');
+    expect(() => parseCases('', 'c.json')).toThrow('c.json: no cases found; begin each with [[cases]]');
+    expect(() => parseCases('[]', 'c.json')).toThrow('c.json: no cases found');
+    expect(() => parseCases('{"cases": [', 'c.json')).toThrow('c.json: invalid JSON: ');
+    expect(() => parseCases('[[cases]]\ntool = ', 'c.toml')).toThrow('c.toml:2: invalid TOML: ');
   });
 });

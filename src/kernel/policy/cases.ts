@@ -2,12 +2,12 @@ import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import type { JsonObject } from '../../contract/json.ts';
 import { ACTIONS, type Action } from '../../contract/policy.ts';
-import type { Principal } from '../../contract/principal.ts';
+import { parsePrincipal } from '../../contract/principal.ts';
 import type { Parsed } from '../../contract/schema.ts';
-import { closest } from '../../lib/closest.ts';
+import { closest } from '../../lib/text.ts';
 import type { Decision, Policy, PolicySubject } from './types.ts';
 
-const isoTime = z.iso.datetime({ offset: true, error: 'must be a time like 2026-03-02T10:00:00Z' });
+const isoTime = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-03-02T10:00:00Z' });
 
 const policyCase = z
   .object({
@@ -16,8 +16,12 @@ const policyCase = z
     args: z.record(z.string(), z.json()).default({}),
     principal: z
       .string()
-      .regex(/^(agent|person|system):.+$/, 'must be like agent:local')
-      .default('agent:local'),
+      .default('agent:local')
+      .transform((text, context) => {
+        const principal = parsePrincipal(text);
+        if (!principal) context.addIssue('must be a principal such as agent:local');
+        return principal ?? z.NEVER;
+      }),
     now: z.union([z.date(), isoTime.transform((text) => new Date(text))]).optional(),
     dry_run: z.boolean().default(false),
     paused: z.boolean().default(false),
@@ -41,7 +45,7 @@ export interface CaseResult {
 export function parseCases(text: string, source: string): readonly PolicyCase[] {
   const table = readTable(text, source);
   if (typeof table !== 'object' || table === null || !('cases' in table))
-    throw new Error(`${source}: there are no cases; begin each with [[cases]], or in JSON {"cases": […]}.`);
+    throw new Error(`${source}: no cases found; begin each with [[cases]], or in JSON {"cases": […]}.`);
   const result = z
     .object({ cases: z.array(policyCase).min(1) })
     .strict()
@@ -61,7 +65,7 @@ function readTable(text: string, source: string): unknown {
   } catch (error) {
     const line = error instanceof TomlError ? `:${error.line}` : '';
     const [why = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    throw new Error(`${source}${line}: this is not ${json ? 'JSON' : 'TOML'}: ${why}`, { cause: error });
+    throw new Error(`${source}${line}: invalid ${json ? 'JSON' : 'TOML'}: ${why}`, { cause: error });
   }
 }
 
@@ -96,13 +100,13 @@ function runCase(policy: Policy, one: PolicyCase, index: number, options: CaseOp
   const args = options.validate?.(subject, one.args) ?? { ok: true, value: one.args };
   if (!args.ok) {
     return fail(
-      `wrong arguments: ${args.issues.map(({ path, message }) => `${path} ${message}`).join('; ')}`,
+      `invalid arguments: ${args.issues.map(({ path, message }) => `${path} ${message}`).join('; ')}`,
     );
   }
   const decision = policy.decide({
     subject,
     args: args.value,
-    principal: principalOf(one.principal),
+    principal: one.principal,
     now: one.now ?? options.now,
     dryRunRequested: one.dry_run,
     paused: one.paused,
@@ -117,9 +121,4 @@ function runCase(policy: Policy, one: PolicyCase, index: number, options: CaseOp
     return fail(`expected rule ${one.rule}, but ${decision.rule} decided`, decision);
   }
   return { name, passed: true, expected: one.expect, decision, problem: undefined };
-}
-
-function principalOf(name: string): Principal {
-  const colon = name.indexOf(':');
-  return { kind: name.slice(0, colon) as Principal['kind'], id: name.slice(colon + 1) };
 }

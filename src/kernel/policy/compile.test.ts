@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../contract/json.ts';
-import { PolicyError } from './error.ts';
+import { PolicyError } from './catalogue.ts';
 import { compile } from './policy.fixture.ts';
 
 const messageOf = async (written: JsonObject): Promise<string> => {
@@ -26,7 +26,7 @@ describe('names', () => {
       { require_approval_for: ['create_code', 'post_tweet'] },
       "mcp_policy.require_approval_for[1]: unknown tool 'post_tweet'; did you mean 'x_post_tweet'?",
     ],
-    [{ blocked_tools: ['y_*'] }, "mcp_policy.blocked_tools[0]: no tool fits the pattern 'y_*'"],
+    [{ blocked_tools: ['y_*'] }, "mcp_policy.blocked_tools[0]: no tool matches the pattern 'y_*'"],
     [
       { rules: [{ id: 'r', action: 'deny', tools: ['github.issue.create'] }] },
       "mcp_policy.rules[0].tools[0]: unknown tool 'github.issue.create'; did you mean 'github.issues.create'?",
@@ -102,7 +102,7 @@ describe('contradictions', () => {
           { id: 'a', action: 'ask' },
         ],
       },
-      "mcp_policy.rules[1].id: rule 'a' is there already, as number 1",
+      "mcp_policy.rules[1].id: rule 'a' already exists, as number 1",
     ],
     [
       { rules: [{ id: 'a', action: 'deny', tools: ['x_post_tweet'], effects: ['read'] }] },
@@ -119,7 +119,7 @@ describe('contradictions', () => {
           { key: 'a', dimension: 'global', max: 2, period_seconds: 1 },
         ],
       },
-      "mcp_policy.limits[1].key: limit 'a' is there already, as number 1",
+      "mcp_policy.limits[1].key: limit 'a' already exists, as number 1",
     ],
     [
       { limits: [{ key: 'max_mutations_per_hour', dimension: 'global', max: 1, period_seconds: 1 }] },
@@ -129,7 +129,7 @@ describe('contradictions', () => {
     expect(await messageOf(written)).toBe(message);
   });
 
-  it('lists every mistake at once', async () => {
+  it('lists all mistakes together', async () => {
     const message = await messageOf({
       blocked_tools: ['nope'],
       rules: [
@@ -181,7 +181,7 @@ describe('conditions that cannot be right', () => {
     [
       'args.budget == 3',
       { tools: ['x_ads_campaign_create'] },
-      'no such overload: double == int (write whole numbers as 3.0 beside decimals) at column 1',
+      'no such overload: double == int (write integers as 3.0 when mixed with decimals) at column 1',
     ],
     [
       'args.options.draft',

@@ -1,36 +1,45 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { McpPolicyConfig } from '../../contract/policy.ts';
+import type { McpPolicyConfig, ToolkitPolicy } from '../../contract/policy.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
-import { type Catalogue, createCatalogue, isNameProblem } from './catalogue.ts';
+import {
+  type Catalogue,
+  createCatalogue,
+  isNameProblem,
+  PolicyError,
+  type PolicyProblem,
+} from './catalogue.ts';
 import { loadConditions } from './conditions.ts';
-import { PolicyError, type PolicyProblem } from './error.ts';
-import { judge } from './judge.ts';
+import { evaluate } from './evaluate.ts';
 import { compileLimits, countedBy, hourlyLimit, templateLimits } from './limits.ts';
 import { type Plan, planFor } from './plan.ts';
-import { type CompiledRule, compileRule, compileTemplateRule, isSpoken } from './rules.ts';
-import { TEMPLATES } from './templates.ts';
-import type { CallSubject, Consideration, Policy, PolicySubject } from './types.ts';
+import { type CompiledRule, compileRule, compileTemplateRule, isProposalOrDecision } from './rules.ts';
+import { templateOf } from './templates.ts';
+import type { CallSubject, Policy, PolicySubject, RuleTrace } from './types.ts';
 
 export interface PolicyInput {
   readonly mode: 'autopilot' | 'composer';
   readonly approvalMode: boolean;
   readonly policy: McpPolicyConfig;
-  /** Every tool there is, whatever a session is shown: names are checked against all of them. */
+  /** Every tool, not only those a session is shown: names are checked against all of them. */
   readonly catalogue: readonly PolicySubject[];
+  /** Toolkits whose tools are not known yet; a rule may already name them. */
+  readonly expected?: readonly string[];
+  /** What the toolkits add: built-in rules and their shares of the templates. */
+  readonly toolkits: readonly ToolkitPolicy[];
 }
 
 /** Checks and compiles a policy. Throws one `PolicyError` that lists every mistake; a policy is never half in force. */
 export async function compilePolicy(input: PolicyInput): Promise<Policy> {
   const { mode, policy } = input;
   const problems: PolicyProblem[] = [];
-  const catalogue = createCatalogue(input.catalogue);
+  const catalogue = createCatalogue(input.catalogue, input.expected);
   checkLists(policy, catalogue, problems);
   const rules = await compileRules(policy, mode, catalogue, problems);
   const ownLimits = compileLimits(policy.limits, catalogue, problems);
-  if (problems.length > 0) throw new PolicyError(problems);
+  if (problems.length > 0) throw new PolicyError(problems.map((one) => withRule(one, policy)));
 
-  const template = TEMPLATES[policy.template];
+  const template = templateOf(policy.template, input.toolkits);
   const enforce = policy.enforce_for_mutations;
   const limits = enforce
     ? [...hourlyLimit(policy.max_mutations_per_hour), ...ownLimits, ...templateLimits(template)]
@@ -45,17 +54,18 @@ export async function compilePolicy(input: PolicyInput): Promise<Policy> {
     approvalFor: policy.require_approval_for,
     rules: [...rules, ...template.rules.map((rule) => compileTemplateRule(rule, template.name))],
     catalogue,
+    toolkits: input.toolkits,
   });
 
   return {
     version,
     limits,
     find: catalogue.find,
-    decide: (call) => judge(planOf(call.subject), call, version),
+    decide: (call) => evaluate(planOf(call.subject), call, version),
     limitsFor: ({ subject, principal }) => countedBy(limits, subject, principal, catalogue),
     explain(call) {
-      const considered: Consideration[] = enforce ? [] : [NOT_ENFORCED];
-      const decision = judge(planOf(call.subject), call, version, (one) => considered.push(one));
+      const considered: RuleTrace[] = enforce ? [] : [NOT_ENFORCED];
+      const decision = evaluate(planOf(call.subject), call, version, (one) => considered.push(one));
       const counted = decision.action === 'allow' || decision.action === 'ask';
       return {
         decision,
@@ -65,6 +75,13 @@ export async function compilePolicy(input: PolicyInput): Promise<Policy> {
     },
     status: () => statusOf(input, version),
   };
+}
+
+/** A form shows a problem next to the field of the rule it is about. */
+function withRule(problem: PolicyProblem, { rules }: McpPolicyConfig): PolicyProblem {
+  const [, key, index] = problem.path;
+  const rule = key === 'rules' && typeof index === 'number' ? rules[index]?.id : undefined;
+  return rule === undefined ? problem : { ...problem, rule };
 }
 
 function checkLists(policy: McpPolicyConfig, catalogue: Catalogue, problems: PolicyProblem[]): void {
@@ -84,7 +101,7 @@ function checkLists(policy: McpPolicyConfig, catalogue: Catalogue, problems: Pol
         path,
         message: `tool '${both.name}' is also in blocked_tools; keep it in one of them`,
       });
-    if (found.length > 0 && found.every(isSpoken)) {
+    if (found.length > 0 && found.every(isProposalOrDecision)) {
       problems.push({
         path,
         message: `'${name}' files a proposal or is a decision; it is never routed to approval`,
@@ -106,7 +123,7 @@ async function compileRules(
     if (first < index) {
       problems.push({
         path: [...path, 'id'],
-        message: `rule '${rule.id}' is there already, as number ${first + 1}`,
+        message: `rule '${rule.id}' already exists, as number ${first + 1}`,
       });
     }
     return { rule, compiled: compileRule(rule, path, { catalogue, mode, conditions, problems }) };
@@ -132,18 +149,18 @@ function planKeeper(input: Parameters<typeof planFor>[1]): (subject: CallSubject
 const isSameKind = (a: CallSubject, b: CallSubject): boolean =>
   a.toolkit === b.toolkit && a.category === b.category && a.effect === b.effect;
 
-function versionOf({ mode, approvalMode, policy }: PolicyInput): string {
+function versionOf({ mode, approvalMode, policy, toolkits }: PolicyInput): string {
   const text = canonicalJson({
     mode,
     approval_mode: approvalMode,
     policy,
-    template: TEMPLATES[policy.template],
+    template: templateOf(policy.template, toolkits),
   });
   return createHash('sha256').update(text).digest('hex');
 }
 
-function statusOf({ mode, approvalMode, policy }: PolicyInput, version: string): JsonObject {
-  const template = TEMPLATES[policy.template];
+function statusOf({ mode, approvalMode, policy, toolkits }: PolicyInput, version: string): JsonObject {
+  const template = templateOf(policy.template, toolkits);
   const status = {
     ...policy,
     mode,
@@ -156,11 +173,11 @@ function statusOf({ mode, approvalMode, policy }: PolicyInput, version: string):
   return JSON.parse(JSON.stringify(status)) as { [key: string]: JsonValue };
 }
 
-const NOT_ENFORCED: Consideration = {
+const NOT_ENFORCED: RuleTrace = {
   rule: 'setting:enforce_for_mutations',
   source: 'setting',
   action: 'allow',
   reason: 'enforce_for_mutations is off',
   applied: false,
-  why: 'rules, lists and limits are switched off; hard rules still hold',
+  why: 'rules, lists and limits are disabled; built-in rules still apply',
 };

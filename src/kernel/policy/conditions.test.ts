@@ -39,7 +39,7 @@ describe('a condition', () => {
     expect(ask(await deny(tool, when), tool, { args }).action).toBe(denied ? 'deny' : 'allow');
   });
 
-  it('denies when it cannot be evaluated, whatever its action', async () => {
+  it('denies when it cannot be evaluated, regardless of its action', async () => {
     const when = 'now.getHours("Nowhere/Here") > 3';
     for (const action of ['allow', 'ask', 'dry_run', 'deny']) {
       const policy = await compile({

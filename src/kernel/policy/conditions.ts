@@ -1,7 +1,15 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { closest } from '../../lib/closest.ts';
-import { type Access, findAccesses } from './cel-access.ts';
-import { argumentNames, type CelType, celType, fieldsAt, isAlwaysThere, mergeTypes } from './cel-types.ts';
+import { closest } from '../../lib/text.ts';
+import {
+  type Access,
+  argumentNames,
+  type CelType,
+  celType,
+  fieldsAt,
+  findAccesses,
+  isAlwaysThere,
+  mergeTypes,
+} from './cel.ts';
 import type { PolicySubject } from './types.ts';
 
 /** What a condition sees. `principal.label` is left out: what a client calls itself decides nothing. */
@@ -12,6 +20,8 @@ export interface ConditionInput {
     readonly toolkit: string;
     readonly category: string;
     readonly effect: string;
+    /** The third-party server it belongs to; empty for our own tools. */
+    readonly server: string;
   };
   readonly principal: { readonly kind: string; readonly id: string; readonly name: string };
   readonly now: Date;
@@ -60,7 +70,13 @@ async function createCompiler(): Promise<ConditionCompiler> {
   };
 }
 
-const TOOL_FIELDS = { name: 'string', toolkit: 'string', category: 'string', effect: 'string' };
+const TOOL_FIELDS = {
+  name: 'string',
+  toolkit: 'string',
+  category: 'string',
+  effect: 'string',
+  server: 'string',
+};
 const PRINCIPAL_FIELDS = { kind: 'string', id: 'string', name: 'string' };
 
 const declareArgs = (environment: Environment, type: CelType): Environment =>
@@ -72,7 +88,7 @@ function parse(environment: Environment, expression: string): ReturnType<Environ
   try {
     return environment.parse(expression);
   } catch (error) {
-    return describeFault(error, expression);
+    return describeError(error, expression);
   }
 }
 
@@ -113,7 +129,7 @@ function checkAccesses(
 
 function checkTypes(environment: Environment, expression: string): string | undefined {
   const result = environment.check(expression);
-  if (!result.valid) return describeFault(result.error, expression);
+  if (!result.valid) return describeError(result.error, expression);
   const kind = String(result.type);
   if (kind === 'bool' || kind === 'dyn') return undefined;
   return `the condition must be true or false, but it is of type ${kind}`;
@@ -124,11 +140,11 @@ interface CelFault {
   readonly range?: { readonly start: number };
 }
 
-function describeFault(error: unknown, expression: string): string {
+function describeError(error: unknown, expression: string): string {
   const { summary, range } = error as CelFault;
   const what = summary ?? (error instanceof Error ? error.message : String(error));
   const hint = /double \S+ (int|list<int>)|int \S+ double/.test(what)
-    ? ' (write whole numbers as 3.0 beside decimals)'
+    ? ' (write integers as 3.0 when mixed with decimals)'
     : '';
   return `${what}${hint}${range ? ` at ${place(expression, range.start)}` : ''}`;
 }

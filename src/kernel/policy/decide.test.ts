@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ask, CATALOGUE, callOf, compile, subjectOf } from './policy.fixture.ts';
-import { unreadablePolicy } from './unreadable.ts';
+import { unreadablePolicy } from './preview.ts';
 
 const rule = (id: string, action: string, rest: object = {}) => ({ id, action, ...rest });
 
@@ -41,7 +41,7 @@ describe('defaults', () => {
 describe('hard rules', () => {
   const off = { enforce_for_mutations: false, template: 'none', blocked_tools: ['x_like_tweet'] };
 
-  it('asks for every change of toolkit x in Composer mode, whatever the rules allow', async () => {
+  it('asks for every change of toolkit x in Composer mode, regardless of the rules', async () => {
     const policy = await compile({ rules: [rule('open', 'allow')] }, { mode: 'composer' });
     expect(ask(policy, 'x_like_tweet')).toMatchObject({ action: 'ask', rule: 'hard:composer_approval' });
     expect(ask(policy, 'runs_create').action).toBe('allow');
@@ -120,7 +120,7 @@ describe('lists and settings', () => {
 });
 
 describe('rules', () => {
-  it('takes the strictest of all that match, whatever their order', async () => {
+  it('takes the strictest of all that match, in any order', async () => {
     const rules = [rule('a', 'ask'), rule('b', 'deny', { reason: 'not now' }), rule('c', 'dry_run')];
     for (const order of [rules, [...rules].reverse()]) {
       const decision = ask(await compile({ rules: order }), 'create_code');
@@ -221,7 +221,7 @@ describe("a call's own dry run", () => {
 });
 
 describe('explain', () => {
-  it('lists every rule that could have had a say and why it had or had not', async () => {
+  it('lists every rule that could have applied and why it did or did not', async () => {
     const policy = await compile({
       require_approval_for: ['x_post_tweet'],
       rules: [
@@ -237,14 +237,14 @@ describe('explain', () => {
     );
     expect(decision).toEqual(ask(policy, 'x_post_tweet', { args: { text: 'hello' } }));
     expect(considered.map(({ rule: id, applied, why }) => [id, applied, why])).toEqual([
-      ['bot', false, 'it is not about agent:local'],
-      ['night', false, 'it is outside its schedule'],
+      ['bot', false, 'does not apply to agent:local'],
+      ['night', false, 'outside its schedule'],
       ['link', false, 'its condition is false'],
-      ['open', true, 'it matches'],
-      ['after', false, "rule 'open' allows the call before it is asked"],
-      ['template:safe_default:writes', false, "rule 'open' allows the call before it is asked"],
-      ['list:require_approval_for', false, "rule 'open' allows the call before it is asked"],
-      ['default', false, "rule 'open' allows the call before it is asked"],
+      ['open', true, 'matches'],
+      ['after', false, "not evaluated: rule 'open' already allows the call"],
+      ['template:safe_default:writes', false, "not evaluated: rule 'open' already allows the call"],
+      ['list:require_approval_for', false, "not evaluated: rule 'open' already allows the call"],
+      ['default', false, "not evaluated: rule 'open' already allows the call"],
     ]);
     expect(limits.map(({ key }) => key)).toEqual(['template:safe_default:x_changes_per_hour']);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../contract/json.ts';
-import { CATALOGUE, callOf, compile } from './policy.fixture.ts';
-import { TEMPLATES } from './templates.ts';
+import { CATALOGUE, callOf, compile, X_POLICY } from './policy.fixture.ts';
+import { templatesOf } from './templates.ts';
 
 const keys = async (written: JsonObject, tool: string, agent = 'local') =>
   (await compile(written))
@@ -52,7 +52,7 @@ describe('limits', () => {
     expect(counted).toEqual(expected);
   });
 
-  it('holds those of the template beside the others', async () => {
+  it('applies those of the template in addition to the others', async () => {
     expect(await keys({ limits: [limit('mine', 'global')] }, 'x_like_tweet')).toEqual([
       'mine',
       'template:safe_default:x_changes_per_hour',
@@ -67,7 +67,7 @@ describe('limits', () => {
 
 describe('templates', () => {
   it('never allow, because that would switch the lists off', () => {
-    const actions = Object.values(TEMPLATES).flatMap(({ rules }) => rules.map(({ action }) => action));
+    const actions = templatesOf([X_POLICY]).flatMap(({ rules }) => rules.map(({ action }) => action));
     expect(actions).not.toContain('allow');
     expect(actions).toContain('ask');
   });

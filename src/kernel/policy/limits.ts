@@ -1,10 +1,15 @@
-import { isChange } from '../../contract/effect.ts';
 import type { LimitDimension, PolicyLimit } from '../../contract/policy.ts';
 import { type Principal, principalName } from '../../contract/principal.ts';
-import { type Catalogue, isNameProblem, type NameProblem } from './catalogue.ts';
-import type { PolicyProblem } from './error.ts';
-import { matchesPattern } from './pattern.ts';
-import { checkPrincipal, matchesPrincipal } from './principals.ts';
+import { isChange } from '../../contract/tool.ts';
+import {
+  type Catalogue,
+  checkPrincipal,
+  isNameProblem,
+  matchesPattern,
+  matchesPrincipal,
+  type NameProblem,
+  type PolicyProblem,
+} from './catalogue.ts';
 import { namesTool } from './rules.ts';
 import type { Template } from './templates.ts';
 import type { CallSubject, Limit } from './types.ts';
@@ -32,7 +37,7 @@ export function compileLimits(
     if (first < index)
       problems.push({
         path: [...path, 'key'],
-        message: `limit '${key}' is there already, as number ${first + 1}`,
+        message: `limit '${key}' already exists, as number ${first + 1}`,
       });
     const wrong = match === '*' ? undefined : CHECKS[dimension](match, catalogue);
     if (wrong) problems.push({ path: [...path, 'match'], message: wrong.problem });
@@ -78,7 +83,7 @@ export function countedBy(
           ? matchesPrincipal(limit.match, principal)
           : matchesPattern(limit.match, value);
     if (!matches) return [];
-    // An open match counts each tool, category or principal by itself.
+    // An open match counts each tool, category or principal separately.
     return [isOpen(limit) ? { ...limit, key: `${limit.key}:${value}` } : limit];
   });
 }
@@ -96,3 +101,7 @@ const VALUES: Readonly<Record<LimitDimension, (subject: CallSubject, principal: 
   principal: (_, principal) => principalName(principal),
   global: () => '*',
 };
+
+/** Windows are aligned to the epoch, so that every process and node counts in the same one. */
+export const windowStart = (limit: Pick<Limit, 'periodSeconds'>, now: Date): number =>
+  Math.floor(now.getTime() / 1000 / limit.periodSeconds) * limit.periodSeconds;

@@ -1,26 +1,29 @@
-import { isChange } from '../../contract/effect.ts';
-import type { FaultCode } from '../../contract/faults.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { Action } from '../../contract/policy.ts';
+import type { Action, ToolkitPolicy } from '../../contract/policy.ts';
+import { isOfServer, isQuestion } from '../../contract/servers.ts';
+import { isChange } from '../../contract/tool.ts';
 import type { Catalogue } from './catalogue.ts';
-import { integerReader } from './cel-types.ts';
+import { integerReader } from './cel.ts';
 import type { ConditionInput } from './conditions.ts';
-import { type CompiledRule, isSpoken, namesTool } from './rules.ts';
+import { type CompiledRule, isProposalOrDecision, namesTool } from './rules.ts';
 import type { CallSubject, TraceStep } from './types.ts';
 
 /** A step with the fault it gives when it denies. */
-export interface Say extends TraceStep {
-  readonly code?: FaultCode;
+export interface PolicyStep extends TraceStep {
+  readonly code?: ErrorCode;
+  /** How many people must sign the decision. */
+  readonly signers?: number;
 }
 
 /** Everything that can be said about a tool before a call of it comes. */
 export interface Plan {
   readonly subject: CallSubject;
   /** Hard rules, blocked_tools and dry_run_mutations: no rule exempts from them. */
-  readonly always: readonly Say[];
-  readonly rules: readonly { readonly rule: CompiledRule; readonly say: Say }[];
+  readonly always: readonly PolicyStep[];
+  readonly rules: readonly { readonly rule: CompiledRule; readonly say: PolicyStep }[];
   /** The list and the default, from which an allow rule exempts. */
-  readonly after: readonly Say[];
+  readonly after: readonly PolicyStep[];
   readonly tool: ConditionInput['tool'];
   readonly readArgs: ((args: JsonObject) => unknown) | undefined;
 }
@@ -35,6 +38,7 @@ export interface PlanInput {
   /** The user's in their order, then the template's. */
   readonly rules: readonly CompiledRule[];
   readonly catalogue: Catalogue;
+  readonly toolkits: readonly ToolkitPolicy[];
 }
 
 export function planFor(subject: CallSubject, input: PlanInput): Plan {
@@ -45,35 +49,39 @@ export function planFor(subject: CallSubject, input: PlanInput): Plan {
     subject,
     always: [...hardSays(subject, input), ...settingSays(subject, input)],
     rules: rules.map((rule) => ({ rule, say: ruleSay(rule, subject) })),
-    after: [...listSays(subject, input), DEFAULT],
-    tool: { name, toolkit, category, effect },
+    after: [...listSays(subject, input), category === 'sampling' ? SAMPLING : DEFAULT],
+    tool: { name, toolkit, category, effect, server: isOfServer(category) ? toolkit : '' },
     // Reading a schema may mean making it, so it is asked for only where a condition needs it.
     readArgs: known && rules.some(({ condition }) => condition) ? integerReader(known.inputJson) : undefined,
   };
 }
 
 const hasSay = (rule: CompiledRule, subject: CallSubject): boolean =>
-  rule.matches(subject) && !(isSpoken(subject) && (rule.action === 'ask' || rule.action === 'dry_run'));
+  rule.matches(subject) &&
+  !(isProposalOrDecision(subject) && (rule.action === 'ask' || rule.action === 'dry_run')) &&
+  // A rule about a server's tools in general was not written with its questions in mind.
+  !(subject.category === 'sampling' && rule.action === 'allow' && !rule.allowsSampling);
 
-function hardSays(subject: CallSubject, { mode, approvalMode }: PlanInput): Say[] {
-  const ask = (rule: string, why: string): Say => ({
+function hardSays(subject: CallSubject, { mode, approvalMode, toolkits }: PlanInput): PolicyStep[] {
+  const ask = (rule: string, why: string): PolicyStep => ({
     rule: `hard:${rule}`,
     source: 'hard',
     action: 'ask',
     reason: `${requiresApproval(subject)} (${why})`,
   });
-  const isXChange = subject.toolkit === 'x' && isChange(subject.effect);
+  const own = isChange(subject.effect)
+    ? toolkits
+        .filter(({ toolkit }) => toolkit === subject.toolkit)
+        .flatMap(({ hardRules }) => hardRules ?? [])
+    : [];
   return [
-    ...(isXChange && mode === 'composer' ? [ask('composer_approval', 'Composer mode')] : []),
-    ...(isXChange && mode !== 'composer' && approvalMode
-      ? [ask('approval_mode', 'approval mode is on')]
-      : []),
-    ...(subject.effect === 'destroy' ? [ask('destroy_approval', 'it takes something away')] : []),
+    ...own.filter(({ applies }) => applies({ mode, approvalMode })).map(({ id, why }) => ask(id, why)),
+    ...(subject.effect === 'destroy' ? [ask('destroy_approval', 'destructive')] : []),
   ];
 }
 
-function settingSays(subject: CallSubject, { enforce, dryRun, blocked, catalogue }: PlanInput): Say[] {
-  const says: Say[] = [];
+function settingSays(subject: CallSubject, { enforce, dryRun, blocked, catalogue }: PlanInput): PolicyStep[] {
+  const says: PolicyStep[] = [];
   if (enforce && blocked.some((name) => namesTool(name, subject, catalogue))) {
     const reason = `tool '${subject.name}' is blocked`;
     says.push({
@@ -84,7 +92,7 @@ function settingSays(subject: CallSubject, { enforce, dryRun, blocked, catalogue
       code: 'policy_denied_blocked',
     });
   }
-  // Switching enforcement off is meant to let changes through; a dry run somebody asked for stays one.
+  // Switching enforcement off is meant to let changes through; a requested dry run stays one.
   if (dryRun && isChange(subject.effect)) {
     const reason = 'dry_run_mutations is on';
     says.push({ rule: 'setting:dry_run_mutations', source: 'setting', action: 'dry_run', reason });
@@ -92,23 +100,34 @@ function settingSays(subject: CallSubject, { enforce, dryRun, blocked, catalogue
   return says;
 }
 
-function listSays(subject: CallSubject, { enforce, approvalFor, catalogue }: PlanInput): Say[] {
-  if (!enforce || isSpoken(subject)) return [];
+function listSays(subject: CallSubject, { enforce, approvalFor, catalogue }: PlanInput): PolicyStep[] {
+  if (!enforce || isProposalOrDecision(subject)) return [];
   if (!approvalFor.some((name) => namesTool(name, subject, catalogue))) return [];
-  return [
-    { rule: 'list:require_approval_for', source: 'list', action: 'ask', reason: requiresApproval(subject) },
-  ];
+  const reason = requiresApproval(subject);
+  return [orDeny({ rule: 'list:require_approval_for', source: 'list', action: 'ask', reason }, subject)];
 }
 
-function ruleSay({ id, source, action, label, reason }: CompiledRule, subject: CallSubject): Say {
+/** What would wait for a person, or only be shown, is refused where the call is a server's question. */
+function orDeny(say: PolicyStep, { category }: CallSubject): PolicyStep {
+  if (!isQuestion(category) || say.action === 'allow' || say.action === 'deny') return say;
+  const reason = `${say.reason}, and a server's question cannot wait for it`;
+  return { ...say, action: 'deny', reason, code: 'policy_denied_user_rule' };
+}
+
+function ruleSay(
+  { id, source, action, label, reason, signers }: CompiledRule,
+  subject: CallSubject,
+): PolicyStep {
   const told = reason ?? (source === 'rule' ? label : undefined) ?? DEFAULT_REASONS[action](id, subject);
-  return {
+  const say: PolicyStep = {
     rule: id,
     source,
     action,
     reason: told,
     ...(action === 'deny' && { code: 'policy_denied_user_rule' }),
+    ...(signers > 0 && { signers }),
   };
+  return orDeny(say, subject);
 }
 
 // The wording of the documented reply to a routed call.
@@ -122,9 +141,18 @@ const DEFAULT_REASONS: Readonly<Record<Action, (id: string, subject: CallSubject
 };
 
 /** What is left when nothing else speaks. */
-export const DEFAULT: Say = {
+export const DEFAULT: PolicyStep = {
   rule: 'default',
   source: 'default',
   action: 'allow',
-  reason: 'no rule stops this call',
+  reason: 'no rule restricts this call',
+};
+
+/** A third-party server must not use the client's model unless a person said so. */
+const SAMPLING: PolicyStep = {
+  rule: 'default:sampling',
+  source: 'default',
+  action: 'deny',
+  reason: 'no rule allows this server to use the model of its client',
+  code: 'policy_denied_hard_rule',
 };

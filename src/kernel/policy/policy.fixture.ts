@@ -1,7 +1,8 @@
-import type { Effect } from '../../contract/effect.ts';
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
 import { type McpPolicyConfig, mcpPolicy } from '../../contract/policy.ts';
 import { LOCAL_AGENT } from '../../contract/principal.ts';
+import type { Effect } from '../../contract/tool.ts';
+import { policy as X_POLICY } from '../../toolkits/x/policy.ts';
 import { compilePolicy, type PolicyInput } from './compile.ts';
 import type { Decision, Policy, PolicyCall, PolicySubject } from './types.ts';
 
@@ -87,6 +88,9 @@ export const subjectOf = (name: string): PolicySubject => {
   return found;
 };
 
+/** The templates are made of what the toolkits put into them; this one puts most. */
+export { X_POLICY };
+
 /** Written as in the file: the schema fills in the rest. */
 const policyOf = (written: JsonObject): McpPolicyConfig => mcpPolicy.schema.parse(written);
 
@@ -94,6 +98,7 @@ export const inputOf = (written: JsonObject, rest: Partial<PolicyInput> = {}): P
   mode: 'autopilot',
   approvalMode: false,
   catalogue: CATALOGUE,
+  toolkits: [X_POLICY],
   ...rest,
   policy: policyOf(written),
 });

@@ -25,7 +25,7 @@ const preview = (rule: object, written: JsonObject = {}) =>
   previewRule(inputOf(written), policyRule.parse(rule), CALLS);
 
 describe('a candidate rule', () => {
-  it('tells which past calls it would have stopped and which cannot be told any more', async () => {
+  it('shows which past calls it would have stopped and which are no longer known', async () => {
     const when = 'args.name.contains("crypto")';
     expect(
       await preview({ id: 'r', action: 'deny', tools: ['create_code'], when, reason: 'no crypto' }),
@@ -33,6 +33,7 @@ describe('a candidate rule', () => {
       stopped: [{ callId: 'a', tool: 'create_code', before: 'allow', after: 'deny', reason: 'no crypto' }],
       loosened: [],
       unchanged: 2,
+      stillAsk: 1,
       unknown: ['c'],
     });
   });
@@ -47,7 +48,7 @@ describe('a candidate rule', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('tells what an allow rule would have let through', async () => {
+  it('shows what an allow rule would have allowed', async () => {
     const { stopped, loosened } = await preview({ id: 'r', action: 'allow', tools: ['x_post_tweet'] });
     expect(stopped).toEqual([]);
     expect(loosened).toMatchObject([{ callId: 'd', before: 'ask', after: 'allow' }]);

@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Action, PolicyRule } from '../../contract/policy.ts';
 import type { Principal } from '../../contract/principal.ts';
 import { compilePolicy, type PolicyInput } from './compile.ts';
-import { STRICTNESS } from './judge.ts';
+import { STRICTNESS } from './evaluate.ts';
 import type { CallSubject, Decision, Policy } from './types.ts';
 
 /** A call from the log. Its arguments may have been erased since. */
@@ -28,6 +29,8 @@ export interface RulePreview {
   /** Calls it would have let through that wait or are refused today. */
   readonly loosened: readonly ChangedCall[];
   readonly unchanged: number;
+  /** Of those, calls that ask as before. */
+  readonly stillAsk: number;
   /** Calls whose arguments are no longer kept although a condition asks for them. */
   readonly unknown: readonly string[];
 }
@@ -46,7 +49,9 @@ export async function previewRule(
   const loosened: ChangedCall[] = [];
   const unknown: string[] = [];
   let unchanged = 0;
-  for (const call of calls) {
+  let stillAsk = 0;
+  for (const [index, call] of calls.entries()) {
+    if (index % SLICE === SLICE - 1) await setImmediate();
     const before = ask(today, call);
     const after = ask(candidate, call);
     if (!before || !after) {
@@ -64,22 +69,44 @@ export async function previewRule(
     };
     if (harder > 0) stopped.push(change);
     else if (harder < 0) loosened.push(change);
-    else unchanged++;
+    else {
+      unchanged += 1;
+      if (after.action === 'ask') stillAsk += 1;
+    }
   }
-  return { stopped, loosened, unchanged, unknown };
+  return { stopped, loosened, unchanged, stillAsk, unknown };
 }
 
+/** Calls at a time: others are answered between two. */
+const SLICE = 50;
+
+/** Undefined where it depends on arguments that are no longer stored. */
 function ask(policy: Policy, { subject, args, principal, at }: PastCall): Decision | undefined {
-  let wanted = false;
-  // Erased arguments matter only where a condition looks at them.
-  const gone = new Proxy<JsonObject>(
-    {},
-    { get: miss, has: miss, ownKeys: miss, getOwnPropertyDescriptor: miss },
-  );
-  function miss(): never {
-    wanted = true;
-    throw new Error('the arguments of this call are no longer kept');
-  }
-  const decision = policy.decide({ subject, args: args ?? gone, principal, now: at, dryRunRequested: false });
-  return wanted ? undefined : decision;
+  const call = { subject, args: args ?? {}, principal, now: at, dryRunRequested: false };
+  if (args) return policy.decide(call);
+  const strictest = policy.decide({ ...call, assume: 'strictest' });
+  const loosest = strictest.depends && policy.decide({ ...call, assume: 'loosest' });
+  return loosest && loosest.action !== strictest.action ? undefined : strictest;
+}
+
+/** Stands in for a policy that could not be read: no answer means no, for reads as well, because a rule might name them. */
+export function unreadablePolicy(why: string): Policy {
+  const reason = `the policy could not be read (${why})`;
+  const decision: Decision = {
+    action: 'deny',
+    rule: 'hard:unreadable_policy',
+    reason,
+    code: 'policy_error',
+    trace: [{ rule: 'hard:unreadable_policy', source: 'hard', action: 'deny', reason }],
+    policyVersion: 'unreadable',
+  };
+  return {
+    version: 'unreadable',
+    limits: [],
+    decide: () => decision,
+    limitsFor: () => [],
+    explain: () => ({ decision, considered: [], limits: [] }),
+    find: () => undefined,
+    status: () => ({ policy_version: 'unreadable', problem: why }),
+  };
 }

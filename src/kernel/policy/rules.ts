@@ -1,13 +1,77 @@
-import { isChange } from '../../contract/effect.ts';
-import type { PolicyRule } from '../../contract/policy.ts';
+import { type PolicyRule, type PolicySchedule, WEEKDAYS } from '../../contract/policy.ts';
 import type { Principal } from '../../contract/principal.ts';
-import { type Catalogue, isNameProblem, type NameProblem, namesOf } from './catalogue.ts';
+import { QUESTION_MARK } from '../../contract/servers.ts';
+import { isChange } from '../../contract/tool.ts';
+import {
+  type Catalogue,
+  checkPrincipal,
+  compilePrincipals,
+  isNameProblem,
+  matchesPattern,
+  type NameProblem,
+  namesOf,
+  type PolicyProblem,
+} from './catalogue.ts';
 import type { Condition, ConditionCompiler } from './conditions.ts';
-import type { PolicyProblem } from './error.ts';
-import { matchesPattern } from './pattern.ts';
-import { checkPrincipal, compilePrincipals } from './principals.ts';
-import { compileSchedule, type InWindow } from './schedule.ts';
 import type { CallSubject, PolicySubject, StepSource } from './types.ts';
+
+export type InWindow = (now: Date) => boolean;
+
+/** A window that ends at or before it starts passes midnight and belongs to the day on which it opened. */
+export function compileSchedule({ start, end, timezone, days }: PolicySchedule): InWindow {
+  const from = minutes(start);
+  const to = minutes(end);
+  const open = WEEKDAYS.map((day) => days.includes(day));
+  const local = localClock(timezone);
+  return (now) => {
+    const { day, minute } = local(now);
+    if (from < to) return open[day] === true && minute >= from && minute < to;
+    return (open[day] === true && minute >= from) || (open[(day + 6) % 7] === true && minute < to);
+  };
+}
+
+interface LocalTime {
+  /** 0 is Monday. */
+  readonly day: number;
+  readonly minute: number;
+}
+
+const clocks = new Map<string, (now: Date) => LocalTime>();
+
+/** Asking the time zone costs more than all rules together, so the answer is kept for the minute. */
+function localClock(timezone: string): (now: Date) => LocalTime {
+  const known = clocks.get(timezone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  let keptMinute = Number.NaN;
+  let kept: LocalTime = { day: 0, minute: 0 };
+  const clock = (now: Date): LocalTime => {
+    const minute = Math.floor(now.getTime() / 60_000);
+    if (minute !== keptMinute) {
+      const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
+      const weekday: readonly string[] = WEEKDAYS;
+      kept = {
+        day: weekday.indexOf(parts.get('weekday') ?? ''),
+        minute: Number(parts.get('hour')) * 60 + Number(parts.get('minute')),
+      };
+      keptMinute = minute;
+    }
+    return kept;
+  };
+  clocks.set(timezone, clock);
+  return clock;
+}
+
+function minutes(time: string): number {
+  const [hour, minute] = time.split(':');
+  return Number(hour) * 60 + Number(minute);
+}
 
 /** A rule ready to be asked. What depends on the tool alone is settled per tool, the rest per call. */
 export interface CompiledRule {
@@ -16,8 +80,12 @@ export interface CompiledRule {
   readonly action: PolicyRule['action'];
   readonly label: string | undefined;
   readonly reason: string | undefined;
+  /** It names the sampling of servers, and not only their tools in general. */
+  readonly allowsSampling: boolean;
+  /** How many people must sign the decision; 0: nobody. */
+  readonly signers: number;
   matches(subject: CallSubject): boolean;
-  /** Undefined: whoever acts. */
+  /** Undefined: any principal. */
   readonly isAbout: ((who: Principal, name: string) => boolean) | undefined;
   readonly inWindow: InWindow | undefined;
   readonly condition: Condition | undefined;
@@ -51,7 +119,8 @@ export function compileRule(
 
   const matches = matcherOf(rule, catalogue);
   const matched = catalogue.subjects.filter(matches);
-  const futile = futility(rule, matched);
+  const isAwaited = matched.length === 0 && !catalogue.isComplete;
+  const futile = isAwaited ? undefined : ineffectiveReason(rule, matched);
   // A mistyped name explains why nothing matches; saying that too would only distract.
   const isNamed = problems.length === before;
   if (isNamed && futile !== undefined) problems.push({ path, message: futile });
@@ -61,10 +130,14 @@ export function compileRule(
     action: rule.action,
     label: rule.label,
     reason: rule.reason,
-    matches: (subject) => isInMode(rule, context.mode) && matches(subject),
+    allowsSampling:
+      rule.categories?.includes('sampling') === true ||
+      rule.tools?.some((name) => name.includes(QUESTION_MARK)) === true,
+    signers: rule.signers ?? (rule.signed ? 1 : 0),
+    matches: (subject) => !isAwaited && isInMode(rule, context.mode) && matches(subject),
     isAbout: rule.principals && compilePrincipals(rule.principals),
     inWindow: rule.schedule && compileSchedule(rule.schedule),
-    condition: isNamed ? compileWhen(rule, path, matched, context) : undefined,
+    condition: isNamed && !isAwaited ? compileWhen(rule, path, matched, context) : undefined,
   };
 }
 
@@ -75,6 +148,8 @@ export const compileTemplateRule = (rule: PolicyRule, template: string): Compile
   action: rule.action,
   label: rule.label,
   reason: rule.reason,
+  allowsSampling: false,
+  signers: 0,
   matches: matcherOf(rule, undefined),
   isAbout: undefined,
   inWindow: undefined,
@@ -105,20 +180,21 @@ export function namesTool(pattern: string, subject: CallSubject, catalogue: Cata
   return (known ? namesOf(known) : [subject.name]).some((name) => matchesPattern(pattern, name));
 }
 
-/** Why a rule could never have a say, which is always a mistake. */
-function futility(rule: PolicyRule, matched: readonly PolicySubject[]): string | undefined {
+/** Why a rule could never match, which is always a mistake. */
+function ineffectiveReason(rule: PolicyRule, matched: readonly PolicySubject[]): string | undefined {
   const names = rule.tools ?? rule.categories ?? rule.toolkits ?? rule.effects;
   if (names === undefined) return undefined;
   if (matched.length === 0)
     return `rule '${rule.id}' matches no tool: its tools, categories, toolkits and effects have none in common`;
-  if ((rule.action === 'ask' || rule.action === 'dry_run') && matched.every(isSpoken)) {
+  if ((rule.action === 'ask' || rule.action === 'dry_run') && matched.every(isProposalOrDecision)) {
     return `rule '${rule.id}' has no effect: proposals and decisions are never routed to approval nor run dry; use deny`;
   }
   return undefined;
 }
 
 /** Filing a suggestion or deciding on one: only a deny can stop it. */
-export const isSpoken = ({ effect }: CallSubject): boolean => effect === 'propose' || effect === 'decide';
+export const isProposalOrDecision = ({ effect }: CallSubject): boolean =>
+  effect === 'propose' || effect === 'decide';
 
 function compileWhen(
   rule: PolicyRule,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type PolicySchedule, policyRule } from '../../contract/policy.ts';
-import { compileSchedule } from './schedule.ts';
+import { compileSchedule } from './rules.ts';
 
 const open = (schedule: Partial<PolicySchedule>, at: string): boolean => {
   const rule = policyRule.parse({ id: 'r', action: 'deny', schedule });

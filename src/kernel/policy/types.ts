@@ -1,8 +1,8 @@
-import type { Effect } from '../../contract/effect.ts';
-import type { FaultCode } from '../../contract/faults.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
 import type { Action, LimitDimension } from '../../contract/policy.ts';
 import type { Principal } from '../../contract/principal.ts';
+import type { Effect } from '../../contract/tool.ts';
 
 /** What policy must know of a tool to judge a call of it. */
 export interface CallSubject {
@@ -29,11 +29,13 @@ export interface PolicyCall {
   readonly dryRunRequested: boolean;
   /** A person has paused all changes. */
   readonly paused?: boolean;
+  /** The arguments are not known; a condition on them is taken to decide the strictest or the loosest way. */
+  readonly assume?: 'strictest' | 'loosest';
 }
 
 export type StepSource = 'hard' | 'setting' | 'call' | 'rule' | 'template' | 'list' | 'default';
 
-/** One rule that had a say, in the order they were asked. */
+/** One rule that applied, in the order of evaluation. */
 export interface TraceStep {
   readonly rule: string;
   readonly source: StepSource;
@@ -47,7 +49,11 @@ export interface Decision {
   readonly rule: string;
   readonly reason: string;
   /** Set when the action is `deny`. */
-  readonly code?: FaultCode;
+  readonly code?: ErrorCode;
+  /** How many people must sign with a passkey: the most that any matching rule requires. */
+  readonly signers?: number;
+  /** Rules with a condition on arguments that are not known; set with `assume` only. */
+  readonly depends?: readonly string[];
   readonly trace: readonly TraceStep[];
   readonly policyVersion: string;
 }
@@ -62,14 +68,14 @@ export interface Limit {
   readonly match: string;
 }
 
-/** What `policy explain` prints: also the rules that had no say, and why. */
+/** What `policy explain` prints: also the rules that did not apply, and why. */
 export interface Explanation {
   readonly decision: Decision;
-  readonly considered: readonly Consideration[];
+  readonly considered: readonly RuleTrace[];
   readonly limits: readonly Limit[];
 }
 
-export interface Consideration extends TraceStep {
+export interface RuleTrace extends TraceStep {
   readonly applied: boolean;
   /** Why it applied or not. */
   readonly why: string;

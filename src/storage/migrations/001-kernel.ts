@@ -1,6 +1,6 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely';
-import type { Engine } from '../../kernel/database.ts';
-import type { Migration } from './migration.ts';
+import type { Migration } from '../../contract/migration.ts';
+import type { Engine } from '../../kernel/store/database.ts';
 
 export const migration: Migration = {
   name: '001-kernel',
@@ -15,7 +15,7 @@ export const migration: Migration = {
 const required = (column: ColumnDefinitionBuilder) => column.notNull();
 
 /**
- * SQLite keeps a table and its primary key apart unless told otherwise; one tree in place of two is one page less to
+ * SQLite keeps a table and its primary key apart by default; one tree in place of two is one page less to
  * write for every row.
  */
 const oneTree = (engine: Engine) => (engine === 'sqlite' ? sql`without rowid` : sql``);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.ts';
+import type { Migration } from '../../contract/migration.ts';
 
 /** What the inbox asks of a long queue is answered from indexes, and a page says which place it shows. */
 export const migration: Migration = {

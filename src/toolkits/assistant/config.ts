@@ -10,8 +10,8 @@ const provider = z
   .object({
     kind: z
       .enum(['anthropic', 'openai', 'openai-compatible'])
-      .describe('Which protocol the server speaks. openai-compatible: Ollama, vLLM, LM Studio and the like.'),
-    base_url: z.url().optional().describe('Address of the API, with its version part (`…/v1`).'),
+      .describe('Protocol of the server. openai-compatible: Ollama, vLLM, LM Studio and similar.'),
+    base_url: z.url().optional().describe('URL of the API, including its version (`…/v1`).'),
     api_key: z.string().min(1).optional().describe('Key sent to this server.').meta({ secret: true }),
     api: z
       .enum(['responses', 'chat'])
@@ -39,11 +39,11 @@ export const assistantSection = configSection(
           .describe('model: an API, with the other toolkits as its tools. command: a command-line agent.'),
         model: z
           .string()
-          .regex(/^[^/\s]+\/\S+$/, 'must be written PROVIDER/MODEL, as in anthropic/claude-opus-4-5')
+          .regex(/^[^/\s]+\/\S+$/, 'must have the form PROVIDER/MODEL, such as anthropic/claude-opus-4-5')
           .optional()
           .describe('PROVIDER/MODEL. Providers known without a table: anthropic, openai, ollama.'),
         fallbacks: z
-          .array(z.string().regex(/^[^/\s]+\/\S+$/, 'must be written PROVIDER/MODEL'))
+          .array(z.string().regex(/^[^/\s]+\/\S+$/, 'must have the form PROVIDER/MODEL'))
           .default([])
           .describe('Models tried in this order when the first one fails.'),
         api_key: z
@@ -56,22 +56,19 @@ export const assistantSection = configSection(
           .record(z.string(), provider)
           .default({})
           .describe('Further model servers: [assistant.providers.NAME] with kind, base_url and api_key.'),
-        stream: z
-          .boolean()
-          .default(true)
-          .describe('Ask the model for a stream, so that progress can be told.'),
+        stream: z.boolean().default(true).describe('Request a stream from the model, to report progress.'),
         retries: z
           .number()
           .int()
           .min(0)
           .max(10)
           .default(2)
-          .describe('How often a model request that failed for a passing reason is repeated.'),
+          .describe('How often a model request that failed temporarily is retried.'),
 
         tools: z
           .array(z.string().min(1))
           .default(['*'])
-          .describe('Which tools of the other toolkits the assistant may use; `*` stands for any letters.'),
+          .describe('Which tools of the other toolkits the assistant may use; `*` matches any characters.'),
         max_listed_tools: count(
           64,
           'With more tools than this the model gets a search over them instead of the whole list.',
@@ -95,7 +92,7 @@ export const assistantSection = configSection(
           .describe(
             '[assistant.prices."PROVIDER/MODEL"] with input and output in US dollars per million tokens.',
           ),
-        max_concurrent: count(8, 'Orders that run at once in one process; further ones wait.'),
+        max_concurrent: count(8, 'Orders that run simultaneously in one process; further ones wait.'),
 
         context_tokens: z
           .number()
@@ -131,12 +128,15 @@ export const assistantSection = configSection(
           .min(1)
           .optional()
           .describe('Used instead of command from the second turn of a session on.'),
-        command_cwd: z.string().min(1).optional().describe('Folder the command runs in.'),
+        command_cwd: z.string().min(1).optional().describe('Directory the command runs in.'),
         command_env: z
           .array(z.string().min(1))
           .default([])
-          .describe('Environment variables passed on besides PATH, HOME and the locale.'),
-        command_output_bytes: count(1_000_000, 'Output kept of one run of the command; the rest is cut.'),
+          .describe('Environment variables passed on in addition to PATH, HOME and the locale.'),
+        command_output_bytes: count(
+          1_000_000,
+          'Bytes of output stored for one run of the command; the rest is discarded.',
+        ),
       })
       .strict(),
 );

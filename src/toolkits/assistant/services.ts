@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { ContentPart } from '../../contract/outcome.ts';
 import { toolFactory } from '../../contract/tool.ts';
 import type { ToolkitHost } from '../../contract/toolkit.ts';
-import { homePath } from '../../lib/home-path.ts';
+import { homePath } from '../../lib/file-error.ts';
+import { ownProcess } from '../../lib/process-identity.ts';
 import type { Backend } from './backends/backend.ts';
 import { CommandBackend } from './backends/command.ts';
 import { ModelBackend } from './backends/model.ts';
@@ -12,7 +12,7 @@ import { type AssistantConfig, assistantSection } from './config.ts';
 import { type Answer, readFiles } from './runtime/answer.ts';
 import { Orders } from './runtime/orders.ts';
 import type { PersonaFiles } from './runtime/persona.ts';
-import { Slots } from './runtime/slots.ts';
+import { Slots } from './runtime/worker.ts';
 import { Runs } from './sessions/runs.ts';
 import { Sessions } from './sessions/sessions.ts';
 import type { AssistantTables } from './sessions/tables.ts';
@@ -37,9 +37,11 @@ export const defineAssistantTool = toolFactory<AssistantServices>();
 /** How the queue of a session is shared between processes. Tests shorten these. */
 export interface Pace extends TurnTimes {
   readonly leaseMs: number;
+  /** How long a process that closes lets an order go on. */
+  readonly finishMs: number;
 }
 
-const PACE: Pace = { leaseMs: 60_000, pollMs: 20, maxPollMs: 500, handoverMs: 5_000 };
+const PACE: Pace = { leaseMs: 60_000, pollMs: 20, maxPollMs: 500, handoverMs: 5_000, finishMs: 1_500 };
 
 type Host = Pick<ToolkitHost, 'section' | 'db' | 'dataDir' | 'env' | 'kernel' | 'log' | 'now'>;
 
@@ -47,10 +49,10 @@ export function openServices(host: Host, pace: Pace = PACE): AssistantServices {
   const config = host.section(assistantSection);
   const db = host.db<AssistantTables>();
   const now = () => host.now();
-  const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+  const owner = `${ownProcess()}:${randomUUID()}`;
   const changed = (session: string): void => {
     host.kernel.events.publish('assistant.changed', { session }).catch((error: unknown) => {
-      host.log.debug('open pages could not be told of an order', { error: String(error) });
+      host.log.debug('open pages could not be notified of an order', { error: String(error) });
     });
   };
   const sessions = new Sessions(db, now, changed);
@@ -80,6 +82,7 @@ export function openServices(host: Host, pace: Pace = PACE): AssistantServices {
     artifacts,
     log,
     now,
+    finishMs: pace.finishMs,
   });
   return {
     config,

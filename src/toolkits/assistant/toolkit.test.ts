@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../contract/json.ts';
+import { mcpServer } from './cli/mcp-server.ts';
 import {
   modelConfig,
   openAssistant,
@@ -9,9 +11,7 @@ import {
   startModel,
   type TestAssistant,
   type TestAssistantStore,
-} from '../../../test/support/assistant.ts';
-import type { JsonObject } from '../../contract/json.ts';
-import { mcpServer } from './mcp-server.ts';
+} from './test/support/assistant.ts';
 import { toolkit } from './toolkit.ts';
 
 let mock: LLMock;
@@ -39,7 +39,7 @@ const view = (name: string, params: JsonObject = {}) => {
 describe('the toolkit', () => {
   it('has one tool, speaks plain MCP, and names its server as documented', () => {
     expect(toolkit.tools.map(({ name }) => name)).toEqual(['order_clawdbot']);
-    expect(toolkit.dialect).toBe('plain');
+    expect(toolkit.dialect).toBeUndefined();
     expect(mcpServer.versionLine('1.2.3')).toBe('clawdbot-mcp-server 1.2.3');
   });
 
@@ -58,7 +58,7 @@ describe('the toolkit', () => {
     await expect(view('sessions', { limit: 0 })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  it('tells open pages of every step of an order, and shows whether somebody works on it', async () => {
+  it('notifies open pages of every step of an order, and shows whether it is being worked on', async () => {
     mock.onMessage('hello', { content: 'Hi.' });
     await assistant.order('hello', { sessionKey: 'one' });
     const { sessions } = (await view('sessions')) as { sessions: JsonObject[] };

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineToolkit } from '../../contract/toolkit.ts';
+import { served } from './served.ts';
 import { type AssistantServices, openServices } from './services.ts';
 import { orderClawdbot } from './tools/order-clawdbot.ts';
-import { views } from './views.ts';
 
 const LOOK_EVERY_MS = 2_000;
 
 export const toolkit = defineToolkit<AssistantServices>({
   id: 'assistant',
   title: 'Assistant',
-  dialect: 'plain',
+  rank: 4,
+  actsAs: ['assistant'],
   usesTools: true,
   tools: [orderClawdbot],
-  views,
+  views: served,
   connect: async (host) => openServices(host),
   close: (services) => services.orders.close(),
   jobs: (services, host) => [
@@ -23,8 +24,7 @@ export const toolkit = defineToolkit<AssistantServices>({
         while (!signal.aborted) {
           try {
             const taken = await services.orders.takeOver();
-            if (taken > 0)
-              host.log.info('The assistant goes on with orders of processes that ended.', { taken });
+            if (taken > 0) host.log.info('The assistant resumes orders of processes that ended.', { taken });
           } catch (error) {
             host.log.warn('The assistant could not look for unfinished orders.', { error: String(error) });
           }

@@ -1,76 +1,73 @@
 import { z } from 'zod';
-import { ToolFault } from '../../contract/faults.ts';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { View } from '../../contract/toolkit.ts';
-import { assistantStatus } from './health.ts';
-import type { AssistantServices } from './services.ts';
-import { entryJson } from './sessions/export.ts';
-import { sessionRow } from './sessions/report.ts';
-import type { Run } from './sessions/runs.ts';
-import type { Session } from './sessions/sessions.ts';
+import { defineView } from '../../contract/view.ts';
+
+// What people see of the assistant, as schemas alone: pages and commands take their types from here.
 
 const page = {
-  limit: z.coerce.number().int().min(1).max(500).default(100),
-  offset: z.coerce.number().int().min(0).default(0),
-};
-const sessionsParams = z.object({ active_minutes: z.coerce.number().int().min(1).optional(), ...page });
-const transcriptParams = z.object({ id: z.string(), ...page });
-
-const MINUTE_MS = 60_000;
-const ORDER_SHOWN = 200;
-
-/** What a person sees of the assistant in the web app and on the command line. */
-export const views: Readonly<Record<string, View<AssistantServices>>> = {
-  async sessions(params, { services }) {
-    const { active_minutes, limit, offset } = parse(sessionsParams, params);
-    const now = services.now();
-    const activeSince =
-      active_minutes === undefined ? undefined : new Date(now.getTime() - active_minutes * MINUTE_MS);
-    const rows = await services.sessions.list({ activeSince, limit, offset });
-    const latest = await services.runs.latest(rows.map(({ id }) => id));
-    return {
-      total: await services.sessions.count(activeSince),
-      sessions: rows.map((row) => describe(row, latest.get(row.id), now)),
-    };
-  },
-
-  async transcript(params, { services }) {
-    const { id, limit, offset } = parse(transcriptParams, params);
-    const session = await services.sessions.get(id);
-    if (!session) throw new ToolFault('not_found', `There is no session ${id}.`);
-    const entries = await services.transcript.entries(id, { limit, offset });
-    const latest = await services.runs.latest([id]);
-    return {
-      session: describe(session, latest.get(id), services.now()),
-      total: await services.transcript.count(id),
-      entries: entries.map((entry): JsonValue => entryJson(entry)),
-    };
-  },
-
-  async status(params, { services }) {
-    return assistantStatus(services, { ping: params.ping === true || params.ping === 'true' });
-  },
+  limit: z.coerce.number<number>().int().min(1).max(500).default(100),
+  offset: z.coerce.number<number>().int().min(0).default(0),
 };
 
-/** A session as a list shows it: by its newest order, and whether somebody still works on that. */
-function describe(session: Session, run: Run | undefined, now: Date): JsonObject {
-  const working = run?.state === 'queued' || run?.state === 'running';
-  return {
-    ...sessionRow(session, now),
-    caller: session.scope,
-    createdAt: session.created_at,
-    lastOrder: run ? run.message.slice(0, ORDER_SHOWN) : null,
-    working,
-    doing: working ? run.doing : null,
-  };
-}
+const session = z.object({
+  key: z.string(),
+  kind: z.string(),
+  updatedAt: z.number(),
+  ageMs: z.number(),
+  sessionId: z.string(),
+  systemSent: z.boolean(),
+  abortedLastRun: z.boolean(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  totalTokens: z.number(),
+  model: z.string().nullable(),
+  contextTokens: z.number(),
+  caller: z.string(),
+  createdAt: z.string(),
+  /** What the newest order says, shortened. */
+  lastOrder: z.string().nullable(),
+  working: z.boolean(),
+  doing: z.string().nullable(),
+});
 
-function parse<T>(schema: z.ZodType<T>, params: JsonObject): T {
-  const result = schema.safeParse(params);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new ToolFault(
-    'invalid_input',
-    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'wrong parameters'}`,
-  );
-}
+/** Messages carry `message`, notes `text`, compactions `summary`; backends may add more of their own. */
+export const entryShape = z.looseObject({
+  type: z.string(),
+  seq: z.number(),
+  run: z.string().nullable(),
+  timestamp: z.string(),
+  model: z.string().optional(),
+  inContext: z.boolean().optional(),
+  message: z.looseObject({ role: z.string(), content: z.unknown() }).optional(),
+  text: z.string().optional(),
+  summary: z.string().optional(),
+});
+
+export const views = {
+  sessions: defineView({
+    params: z.object({ active_minutes: z.coerce.number<number>().int().min(1).optional(), ...page }),
+    output: z.object({ total: z.number(), sessions: z.array(session) }),
+  }),
+  transcript: defineView({
+    params: z.object({ id: z.string(), ...page }),
+    output: z.object({ session, total: z.number(), entries: z.array(entryShape) }),
+  }),
+  status: defineView({
+    params: z.object({ ping: z.boolean().default(false) }),
+    output: z.object({
+      backend: z.enum(['model', 'command']),
+      /** Of a model. */
+      model: z.string().nullable().optional(),
+      fallbacks: z.array(z.string()).optional(),
+      /** Of a command-line agent. */
+      program: z.string().nullable().optional(),
+      configured: z.boolean(),
+      personaFile: z.string(),
+      memoryFile: z.string(),
+      sessions: z.number(),
+      /** Only after a ping. */
+      reachable: z.boolean().optional(),
+      ping: z.record(z.string(), z.unknown()).optional(),
+      problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).optional(),
+    }),
+  }),
+};

@@ -4,15 +4,16 @@ import { configSection } from '../../contract/config.ts';
 const secret = (doc: string) => z.string().min(1).optional().describe(doc).meta({ secret: true });
 const argv = (doc: string) =>
   z
-    .array(z.string().refine((word) => !word.includes('\0'), 'must not hold a NUL character'))
+    .array(z.string().refine((word) => !word.includes('\0'), 'must not contain a NUL character'))
     .min(1)
     .refine(([program]) => program?.trim() !== '', 'must begin with a program')
     .optional()
     .describe(doc);
 const OWNER_NAME = /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/;
 
-/** What agents should not touch without a person editing this list; lockfiles are left to each project. */
+/** What agents may not touch unless a rule (`allow_protected`) says so: what runs, who decides, what is installed. */
 const PROTECTED_PATHS = [
+  // Continuous integration, hooks and what editors run
   '.github/',
   '.gitlab-ci.yml',
   '.circleci/',
@@ -26,8 +27,48 @@ const PROTECTED_PATHS = [
   'Jenkinsfile',
   'azure-pipelines.yml',
   'bitbucket-pipelines.yml',
+  '.husky/',
+  '.githooks/',
+  'lefthook.y*ml',
+  '.pre-commit-config.yaml',
+  '.vscode/',
+  '.devcontainer/',
   '.gitmodules',
+  '.gitattributes',
   'CODEOWNERS',
+  // What other agents read as instructions or start
+  'AGENTS.md',
+  'CLAUDE.md',
+  'GEMINI.md',
+  '.claude/',
+  '.cursor/',
+  '.cursorrules',
+  '.mcp.json',
+  // Package manifests and lockfiles
+  'package.json',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'yarn.lock',
+  'pnpm-lock.yaml',
+  'bun.lock*',
+  'deno.lock',
+  'Cargo.toml',
+  'Cargo.lock',
+  'go.mod',
+  'go.sum',
+  'pyproject.toml',
+  'setup.py',
+  'requirements*.txt',
+  'poetry.lock',
+  'uv.lock',
+  'Pipfile*',
+  'Gemfile*',
+  '*.gemspec',
+  'composer.json',
+  'composer.lock',
+  'pom.xml',
+  'build.gradle*',
+  // Secrets
   'secrets/',
   '**/secrets/',
   '.env',
@@ -42,10 +83,45 @@ const PROTECTED_PATHS = [
   '.netrc',
 ];
 
+const globs = (doc: string) => z.array(z.string().min(1)).optional().describe(doc);
+const cap = (doc: string, most: number) => z.number().int().min(0).max(1000).default(most).describe(doc);
+
+const limits = z
+  .object({
+    issues: cap('Issues one run may create.', 100),
+    comments: cap('Comments one run may write.', 50),
+    pull_requests: cap('Pull requests one run may open.', 10),
+    updates: cap('Commits one run may add to its open pull requests.', 50),
+  })
+  .strict();
+
+const content = z
+  .object({
+    title_prefix: z.string().max(50).default('').describe('Put before titles of issues and pull requests.'),
+    labels: globs('Labels agents may set on issues. Unset: any.'),
+    mentions: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        'Names agents may mention with @; "*" allows all. Others are written as code and notify no one.',
+      ),
+    link_hosts: z
+      .array(z.string().min(1))
+      .default(['github.com', 'localhost'])
+      .describe(
+        'Hosts agents may link to, subdomains included; "*" allows all. Other addresses are written as code.',
+      ),
+    secret_scan: z
+      .boolean()
+      .default(true)
+      .describe('Refuse texts and patches that hold what looks like a secret.'),
+  })
+  .strict();
+
 const repo = z
   .object({
-    path: z.string().min(1).optional().describe('Folder of the clone; ~ is the home directory.'),
-    forge: z.enum(['local', 'github']).optional().describe('Where its issues and pull requests live.'),
+    path: z.string().min(1).optional().describe('Directory of the clone; ~ is the home directory.'),
+    forge: z.enum(['local', 'github']).optional().describe('Where its issues and pull requests are stored.'),
     github: z.string().regex(OWNER_NAME, 'must be owner/name').optional().describe('owner/name on GitHub.'),
     remote: z
       .string()
@@ -55,7 +131,15 @@ const repo = z
     test: argv('Command of qa_test as a list of words; no shell is involved.'),
     lint: argv('Command of qa_lint as a list of words.'),
     setup: argv('Run in the fresh worktree before test or lint, for example ["npm", "ci"].'),
-    timeout_seconds: z.number().int().min(1).max(3600).optional().describe('Longest a QA command may take.'),
+    timeout_seconds: z
+      .number()
+      .int()
+      .min(1)
+      .max(3600)
+      .optional()
+      .describe('Maximum duration of a QA command.'),
+    path_allowlist: globs('Globs of the only paths agents may change here; replaces dev.path_allowlist.'),
+    allow_protected: globs('Protected paths agents may change here, in addition to dev.allow_protected.'),
     env: z.array(z.string().min(1)).default([]).describe('Variables QA commands of this repo may see.'),
     filters: z
       .boolean()
@@ -69,26 +153,38 @@ const qa = z
     test: argv('Command of qa_test for repos that set none.'),
     lint: argv('Command of qa_lint for repos that set none.'),
     setup: argv('Setup command for repos that set none.'),
-    timeout_seconds: z.number().int().min(1).max(3600).default(600).describe('Longest a command may take.'),
+    timeout_seconds: z
+      .number()
+      .int()
+      .min(1)
+      .max(3600)
+      .default(600)
+      .describe('Maximum duration of a command.'),
     output_limit_bytes: z
       .number()
       .int()
       .min(1024)
       .max(1_048_576)
       .default(262_144)
-      .describe('Bytes of stdout and of stderr in a reply; the artifacts keep sixteen times as much.'),
-    max_concurrency: z.number().int().min(1).max(64).default(2).describe('QA commands running at once.'),
+      .describe('Bytes of stdout and of stderr in a reply; artifacts store 16 times as much.'),
+    max_concurrency: z
+      .number()
+      .int()
+      .min(1)
+      .max(64)
+      .default(2)
+      .describe('QA commands running simultaneously.'),
     sandbox: z
       .enum(['auto', 'bwrap', 'off'])
       .default('auto')
-      .describe('auto: bubblewrap where it works; bwrap: refuse without it; off: never.'),
+      .describe('auto: bubblewrap where it works; bwrap: refuse to run without it; off: never.'),
     network: z.boolean().default(false).describe('Let sandboxed test and lint commands use the network.'),
     setup_network: z.boolean().default(false).describe('Let the sandboxed setup command use the network.'),
     readable: z
       .array(z.string().min(1))
       .default([])
       .describe(
-        'Files and folders a sandboxed command may read beside the system, the programs on the PATH and its worktree; ~ is the home directory.',
+        'Files and directories a sandboxed command may read in addition to the system, the programs on the PATH and its worktree; ~ is the home directory.',
       ),
     env: z.array(z.string().min(1)).default([]).describe('Variables every QA command may see.'),
   })
@@ -101,6 +197,13 @@ const github = z
       .default('https://api.github.com')
       .describe('API address; GitHub Enterprise uses https://HOST/api/v3.'),
     token: secret('Personal or fine-grained token. GITHUB_TOKEN is used when this is unset.'),
+    timeout_seconds: z
+      .number()
+      .int()
+      .min(1)
+      .max(300)
+      .default(30)
+      .describe('Longest GitHub may take to answer one request.'),
     app_id: z
       .union([z.string().min(1), z.number().int()])
       .optional()
@@ -121,7 +224,7 @@ const github = z
 
 export const dev = configSection(
   'dev',
-  'Repositories agents may work on, where their issues live, and the commands that check them.',
+  'Repositories agents may work on, where their issues are stored, and the commands that check them.',
   () =>
     z
       .object({
@@ -139,7 +242,7 @@ export const dev = configSection(
           .array(z.string().min(1))
           .optional()
           .describe(
-            'Tools that may be used beside runs_create, by name or policy name. TOOL_ALLOWLIST (comma separated) replaces it.',
+            'Tools that may be used in addition to runs_create, by name or policy name. TOOL_ALLOWLIST (comma separated) replaces it.',
           ),
         batch_mode: z
           .enum(['partial', 'strict'])
@@ -149,8 +252,17 @@ export const dev = configSection(
           .array(z.string().min(1))
           .default(PROTECTED_PATHS)
           .describe(
-            'Globs code_branch_pr_create refuses. Without a slash: in any folder. Ending in /: the folder.',
+            'Globs of files agents may not change. Without a slash: in any directory. Ending in /: the directory.',
           ),
+        path_allowlist: globs(
+          'Globs of the only paths agents may change. Unset: every path that is not protected.',
+        ),
+        allow_protected: z
+          .array(z.string().min(1))
+          .default([])
+          .describe('Globs of protected paths agents may change all the same; the approval names them.'),
+        limits: limits.prefault({}).describe('What one run may do at most.'),
+        content: content.prefault({}).describe('What texts of agents may hold.'),
         protected_branches: z
           .array(z.string().min(1))
           .default(['main', 'master', 'trunk', 'develop', 'release/**', 'gh-pages'])

@@ -1,14 +1,15 @@
 import { toolFactory } from '../../contract/tool.ts';
 import type { ToolkitHost } from '../../contract/toolkit.ts';
-import { listOf, ToolAllowlist } from './allow/tool-allowlist.ts';
+import { Attempts } from './attempts.ts';
 import { type DevSettings, dev } from './config.ts';
 import { githubAccess } from './forge/github/access.ts';
 import { type ClientOptions, GithubClient } from './forge/github/client.ts';
-import { Scratch } from './git/scratch.ts';
+import { Scratch } from './git/build-commit.ts';
 import { QaRunner } from './qa/runner.ts';
 import { type Repo, RepoDirectory } from './repos/directory.ts';
-import { type Run, RunStore } from './runs/store.ts';
+import { CheckStore, type Run, RunStore } from './runs.ts';
 import type { DevTables } from './tables.ts';
+import { listOf, ToolAllowlist } from './tool-allowlist.ts';
 
 /** What the tools of this kit may use. */
 export interface DevServices {
@@ -16,7 +17,10 @@ export interface DevServices {
   readonly tools: ToolAllowlist;
   readonly repos: RepoDirectory;
   readonly runs: RunStore;
+  readonly attempts: Attempts;
+  readonly checks: CheckStore;
   readonly qa: QaRunner;
+  readonly scratch: Scratch;
   now(): Date;
   /** The run with its repository; throws when either is unknown or no longer allowed. */
   open(runId: string): Promise<{ readonly run: Run; readonly repo: Repo }>;
@@ -38,11 +42,17 @@ export async function connectDev(
   const repos = new RepoDirectory({
     settings,
     forge: settings.forge ?? (env.GITHUB_APP_ID ? 'github' : 'local'),
+    hasGithub: Boolean(
+      settings.github.token ?? env.GITHUB_TOKEN ?? settings.github.app_id ?? env.GITHUB_APP_ID,
+    ),
     allowlist: listOf(env.REPO_ALLOWLIST) ?? settings.repo_allowlist,
     cwd: options.cwd ?? process.cwd(),
     db,
     scratch,
-    github: new GithubClient(() => githubAccess(settings.github, env), host.log, options.client),
+    github: new GithubClient(() => githubAccess(settings.github, env), host.log, {
+      ...(options.client ?? { pace: true, retryBaseMs: 1000 }),
+      timeoutMs: settings.github.timeout_seconds * 1000,
+    }),
     now: () => host.now(),
   });
   return {
@@ -50,6 +60,9 @@ export async function connectDev(
     tools: new ToolAllowlist(listOf(env.TOOL_ALLOWLIST) ?? settings.tool_allowlist),
     repos,
     runs,
+    attempts: new Attempts(db, settings.limits),
+    checks: new CheckStore(db),
+    scratch,
     qa: new QaRunner(settings.qa, { scratch, dataDir, env }),
     now: () => host.now(),
     async open(runId) {

@@ -43,7 +43,7 @@ export interface DevTables {
     number: number;
     title: string;
     body: string;
-    /** `opening` until its branch exists; such a row is shown to nobody. */
+    /** `opening` until its branch exists; such a row is never shown. */
     state: 'opening' | 'open' | 'closed' | 'merged';
     draft: number;
     base_ref: string;
@@ -58,6 +58,9 @@ export interface DevTables {
     closed_by: string | null;
     merge_commit: string | null;
     merge_call_id: string | null;
+    /** The last call that added a commit, and the commit, noted before the branch moves. */
+    update_call_id: string | null;
+    update_commit: string | null;
   };
   dev_comments: {
     repo_id: string;
@@ -68,5 +71,27 @@ export interface DevTables {
     run_id: string | null;
     call_id: string;
     created_at: string;
+    /** A person's verdict; null for a plain comment. */
+    review: 'approved' | 'changes_requested' | 'commented' | null;
+  };
+  /** What QA said of a commit, for agents that ask later. */
+  dev_checks: {
+    call_id: string;
+    repo: string;
+    commit_id: string;
+    tool: string;
+    status: string;
+    summary: string;
+    log_tail: string;
+    finished_at: string;
+  };
+  dev_attempts: {
+    call_id: string;
+    run_id: string;
+    kind: string;
+    attempt_key: string;
+    sent_at: string;
+    /** 1 once its answer is known. */
+    done: number;
   };
 }

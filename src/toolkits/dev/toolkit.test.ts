@@ -41,12 +41,25 @@ const DOCUMENTED = [
   ],
 ] as const;
 
+/** Beyond the document. */
+const ADDED = [
+  'code_branch_pr_update',
+  'code_read',
+  'code_tree',
+  'code_search',
+  'github_issue_get',
+  'github_issues_list',
+  'github_pr_list',
+  'github_pr_comments_list',
+  'github_checks_get',
+];
+
 describe('the dev toolkit', () => {
-  it('lists the ten documented tools, and keeps those for people to itself', () => {
+  it('lists the ten documented tools first, then its own, and none of those for people', () => {
     const listed = toolkit.tools.filter(({ profiles }) => profiles.length > 0).map(({ name }) => name);
-    expect(listed).toEqual(DOCUMENTED.map(([name]) => name));
+    expect(listed).toEqual([...DOCUMENTED.map(([name]) => name), ...ADDED]);
     const unlisted = toolkit.tools.filter(({ profiles }) => profiles.length === 0).map(({ name }) => name);
-    expect(unlisted).toEqual(['dev_pr_merge', 'dev_pr_close', 'dev_issue_close']);
+    expect(unlisted).toEqual(['dev_pr_merge', 'dev_pr_review', 'dev_pr_close', 'dev_issue_close']);
   });
 
   it.each(DOCUMENTED)(
@@ -68,7 +81,7 @@ describe('the dev toolkit', () => {
   it('gives every change a way to be settled after a crash and words for the person who decides', () => {
     for (const tool of toolkit.tools.filter(({ effect }) => effect === 'change')) {
       expect(tool.reconcile, tool.name).toBeTypeOf('function');
-      expect(tool.describeApproval, tool.name).toBeTypeOf('function');
+      expect(tool.present, tool.name).toBeTypeOf('function');
     }
   });
 
@@ -82,31 +95,6 @@ describe('the dev toolkit', () => {
     for (const [name] of DOCUMENTED.slice(1)) {
       expect(toolkit.tools.find((each) => each.name === name)?.runOf?.({ run_id: 'r1' }), name).toBe('r1');
     }
-  });
-
-  it('tells the person who decides what a change does and what could go wrong', () => {
-    const tool = toolkit.tools.find(({ name }) => name === 'code_branch_pr_create');
-    const args: JsonObject = {
-      base_branch: 'main',
-      head_branch: 'fix/a',
-      pr_title: 'T',
-      files: [
-        { path: 'package.json', modified_content: '{}' },
-        { path: 'a.txt', original_content: 'x', modified_content: '' },
-        { path: '.husky/pre-commit', original_content: 'x', modified_content: 'y' },
-        { path: 'sub/.gitattributes', original_content: 'x', modified_content: 'y' },
-      ],
-    };
-    expect(tool?.describeApproval?.(args)).toBe(
-      'Create branch fix/a from main with 4 changed files (package.json, a.txt, .husky/pre-commit, sub/.gitattributes) and open the pull request "T"',
-    );
-    expect(tool?.risks?.(args)).toEqual([
-      'package.json can run scripts when packages are installed.',
-      'package.json replaces whatever the base holds: no original_content was given.',
-      'a.txt is emptied.',
-      '.husky/pre-commit runs on the machines of those who commit.',
-      'sub/.gitattributes decides which programs git runs on files.',
-    ]);
   });
 
   it('takes titles and labels of one line only', () => {

@@ -1,22 +1,19 @@
-import { ToolFault } from '../../contract/faults.ts';
-import { defineToolkit, type ToolkitHost } from '../../contract/toolkit.ts';
-import { listOf } from './allow/tool-allowlist.ts';
-import { dev } from './config.ts';
+import { defineToolkit } from '../../contract/toolkit.ts';
+import { toolhub } from './dialect.ts';
+import { devTarget } from './present.ts';
+import { served } from './served.ts';
 import { connectDev, type DevServices } from './services.ts';
 import { codeBranchPrCreate } from './tools/code-branch-pr-create.ts';
+import { codeBranchPrUpdate } from './tools/code-branch-pr-update.ts';
 import { codePatchGenerate } from './tools/code-patch-generate.ts';
-import { devIssueClose } from './tools/dev-issue-close.ts';
-import { devPrClose } from './tools/dev-pr-close.ts';
-import { devPrMerge } from './tools/dev-pr-merge.ts';
+import { codeRead, codeSearch, codeTree } from './tools/code-read.ts';
 import { githubIssuesBatchCreate } from './tools/github-issues-batch-create.ts';
-import { githubIssuesCreate } from './tools/github-issues-create.ts';
-import { githubPrCommentCreate } from './tools/github-pr-comment-create.ts';
-import { githubPrFilesList } from './tools/github-pr-files-list.ts';
-import { githubPrGet } from './tools/github-pr-get.ts';
-import { qaLint } from './tools/qa-lint.ts';
-import { qaTest } from './tools/qa-test.ts';
-import { runsCreate } from './tools/runs-create.ts';
-import { views } from './views.ts';
+import { githubIssueGet, githubIssuesCreate, githubIssuesList } from './tools/issues.ts';
+import { devIssueClose, devPrClose, devPrMerge, devPrReview } from './tools/people-only.ts';
+import { githubPrCommentCreate, githubPrFilesList } from './tools/pull-requests.ts';
+import { githubChecksGet, githubPrCommentsList, githubPrGet, githubPrList } from './tools/pulls.ts';
+import { qaLint, qaTest } from './tools/quality.ts';
+import { runsCreate } from './tools/runs.ts';
 
 const tools = [
   runsCreate,
@@ -29,37 +26,30 @@ const tools = [
   qaLint,
   codePatchGenerate,
   codeBranchPrCreate,
+  codeBranchPrUpdate,
+  codeRead,
+  codeTree,
+  codeSearch,
+  githubIssueGet,
+  githubIssuesList,
+  githubPrList,
+  githubPrCommentsList,
+  githubChecksGet,
   devPrMerge,
+  devPrReview,
   devPrClose,
   devIssueClose,
 ];
 
 export const toolkit = defineToolkit<DevServices>({
   id: 'dev',
-  title: 'Code repositories',
-  dialect: 'toolhub',
+  title: 'Dev',
+  rank: 2,
+  listenEnv: 'TOOLHUB_MCP_LISTEN',
+  dialect: toolhub,
   brings: ['governance'],
   tools,
-  views,
-  async connect(host) {
-    checkNames(host);
-    return connectDev(host);
-  },
+  views: served,
+  target: devTarget,
+  connect: (host) => connectDev(host),
 });
-
-/** A misspelt name in an allowlist would silently forbid what it was meant to allow. */
-function checkNames(host: ToolkitHost): void {
-  const known = new Set(tools.flatMap(({ name, policyName }) => [name, policyName ?? name]));
-  const unknown = (names: readonly string[] | undefined) => (names ?? []).filter((name) => !known.has(name));
-  const configured = unknown(host.section(dev).tool_allowlist);
-  if (configured.length > 0) {
-    throw new ToolFault(
-      'not_allowed',
-      `dev.tool_allowlist names ${configured.join(', ')}, which is no tool of this kit.`,
-    );
-  }
-  const fromEnvironment = unknown(listOf(host.env.TOOL_ALLOWLIST));
-  // Lists written for ToolHub name tools that only later versions of it had; they allow nothing here.
-  if (fromEnvironment.length > 0)
-    host.log.warn(`TOOL_ALLOWLIST names unknown tools: ${fromEnvironment.join(', ')}`);
-}

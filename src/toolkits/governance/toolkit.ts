@@ -1,13 +1,9 @@
 import { defineToolkit } from '../../contract/toolkit.ts';
-import type { GovernanceServices } from './services.ts';
-import { approvalGet } from './tools/approval-get.ts';
-import { approvalRequest } from './tools/approval-request.ts';
-import { auditGet } from './tools/audit-get.ts';
+import { approvalGet, approvalRequest, auditGet, type GovernanceServices } from './tools.ts';
 
 export const toolkit = defineToolkit<GovernanceServices>({
   id: 'governance',
   title: 'Governance',
-  dialect: 'plain',
   tools: [approvalRequest, approvalGet, auditGet],
-  connect: async ({ kernel }) => ({ approvals: kernel.approvals, audit: kernel.audit }),
+  connect: async ({ kernel: { approvals, audit, telemetry } }) => ({ approvals, audit, telemetry }),
 });

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { silentLog } from '../../../test/support/research.ts';
-import { ADA, openWithProject, type WorldOptions } from '../../../test/support/research-kernel.ts';
+import { type EmbeddingServer, startEmbeddings } from '../../../test/support/embeddings.ts';
 import type { LeasePort } from '../../contract/ports.ts';
 import { SourceReader } from './background.ts';
+import { ADA, openWithProject } from './test/support/kernel.ts';
+import { silentLog } from './test/support/research.ts';
 
 interface Found {
   readonly sources_searched_by_meaning: number;
@@ -12,11 +13,16 @@ interface Found {
 }
 
 let world: Awaited<ReturnType<typeof openWithProject>>;
-const begin = async (options: WorldOptions = {}) => {
-  world = await openWithProject(options);
-};
-beforeEach(() => begin());
-afterEach(() => world.close());
+let server: EmbeddingServer;
+beforeEach(async () => {
+  server = await startEmbeddings();
+  const embeddings = { base_url: server.baseUrl, model: 'test-embed' };
+  world = await openWithProject({ config: { embeddings } });
+});
+afterEach(async () => {
+  await world.close();
+  await server.close();
+});
 
 /** A person's search, which itself begins nothing. */
 const search = () =>
@@ -37,7 +43,7 @@ async function until(enough: (found: Found) => boolean): Promise<Found> {
 }
 
 describe('reading sources in the background', () => {
-  it('lets a later search find sentences by meaning, says what is not read yet, and stops when told to', async () => {
+  it('lets a later search find sentences by meaning, says what is not read yet, and stops on request', async () => {
     expect(await search()).toMatchObject({
       sources_searched_by_meaning: 0,
       sources_not_searched_by_meaning: 2,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { configSection } from '../../contract/config.ts';
 
-/** What reads texts and codes by itself; gone when `ai` is off. */
+/** Tools that analyse texts and codes automatically; gone when `ai` is off. */
 const ANALYSIS_TOOLS = [
   'find_similar_content',
   'suggest_codes_for_range',
@@ -20,19 +20,19 @@ export const research = configSection(
           .string()
           .min(1)
           .optional()
-          .describe('Path of the .qda folder that is open until a person opens another one.'),
+          .describe('Path of the .qda directory that is open until a person opens another one.'),
         ai: z
           .enum(['off', 'local', 'llm'])
           .default('local')
           .describe(
-            'off: no similarity and no automatic suggestions: the tools that do this are gone and no model is ever loaded. local: on this machine only. llm: the configured model may refine local results, and each result says so.',
+            'off: no similarity and no automatic suggestions; the tools for them are not offered and no model is ever loaded. local: on this machine only. llm: the configured model may refine local results, and each result says so.',
           ),
         coder: z
           .string()
           .min(1)
           .optional()
           .describe(
-            'Your coder name, written as owner of what you do here. Default: the one set in the project.',
+            'Your coder name, recorded as the owner of what you do here. Default: the one set in the project.',
           ),
         llm: z
           .object({
@@ -51,19 +51,36 @@ export const research = configSection(
           .strict()
           .optional()
           .describe('The model that refines suggestions when ai is llm.'),
+        embeddings: z
+          .object({
+            base_url: z
+              .url()
+              .default('http://127.0.0.1:11434/v1')
+              .describe('Address of an OpenAI-compatible API with /embeddings, such as Ollama.'),
+            model: z.string().min(1).describe('Embedding model as the server names it.'),
+            api_key: z
+              .string()
+              .min(1)
+              .optional()
+              .describe('Key of the server; a local one needs none.')
+              .meta({ secret: true }),
+          })
+          .strict()
+          .optional()
+          .describe(
+            'A model that compares by meaning, in addition to words. For suggestions it is used only where it helps on held-out codings of the project. An address on another machine requires ai = "llm".',
+          ),
         backups_kept: z
           .int()
           .min(1)
           .default(14)
-          .describe(
-            'How many of the daily backups made here are kept. Backups by QualCoder are never touched.',
-          ),
+          .describe('Number of daily backups to retain. Backups by QualCoder are never touched.'),
         max_suggestions: z
           .int()
           .min(1)
           .max(2000)
           .default(200)
-          .describe('The most suggestions one call of auto_suggest_codes may file.'),
+          .describe('Maximum suggestions that one call of auto_suggest_codes may create.'),
       })
       .strict(),
   ({ ai }) => (ai === 'off' ? ANALYSIS_TOOLS : []),

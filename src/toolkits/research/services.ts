@@ -1,13 +1,13 @@
 import type { ApprovalsPort, AuditPort, EventsPort, Log, TelemetryPort } from '../../contract/ports.ts';
 import { toolFactory } from '../../contract/tool.ts';
 import type { ToolkitHost } from '../../contract/toolkit.ts';
-import { AnalysisPool } from './analysis-pool.ts';
-import { SourceReader } from './background.ts';
+import { AnalysisPool, SourceReader } from './background.ts';
 import { type ResearchConfig, research } from './config.ts';
-import { withoutPrivateParts } from './lib/memo.ts';
 import { PrivacyStore } from './privacy/rules.ts';
+import { withoutPrivateParts } from './project/memo.ts';
 import { Projects } from './project/projects.ts';
-import { BatchStore } from './suggestions/batches.ts';
+import { BatchStore } from './suggestions/decide.ts';
+import { SuggestionMemory } from './suggestions/memory.ts';
 import type { ResearchTables } from './tables.ts';
 
 /** What the tools of this kit may use. */
@@ -15,6 +15,7 @@ export interface ResearchServices {
   readonly projects: Projects;
   readonly privacy: PrivacyStore;
   readonly batches: BatchStore;
+  readonly suggestions: SuggestionMemory;
   readonly analysis: AnalysisPool;
   readonly reading: SourceReader;
   readonly approvals: ApprovalsPort;
@@ -28,7 +29,7 @@ export interface ResearchServices {
 
 const define = toolFactory<ResearchServices>();
 
-/** The researcher's own part of a memo stays out of the log too, whoever makes the call. */
+/** The researcher's own part of a memo stays out of the log too, no matter who makes the call. */
 export const defineResearchTool: typeof define = (spec) =>
   define({ ...spec, forEvidence: withoutPrivateParts });
 
@@ -45,12 +46,12 @@ export function connectResearch(host: ToolkitHost): ResearchServices {
     now,
     changed(project, tool) {
       host.kernel.events.publish('research.changed', { project, tool }).catch((error: unknown) => {
-        host.log.debug('open pages could not be told of a change', { error: String(error) });
+        host.log.debug('open pages could not be notified of a change', { error: String(error) });
       });
     },
   });
-  const analysis = new AnalysisPool(config, projects);
   const privacy = new PrivacyStore(db, now);
+  const analysis = new AnalysisPool(config, projects, privacy);
   const { leases } = host.kernel;
   return {
     projects,
@@ -58,6 +59,7 @@ export function connectResearch(host: ToolkitHost): ResearchServices {
     privacy,
     reading: new SourceReader({ ai: config.ai, projects, privacy, analysis, leases, log: host.log }),
     batches: new BatchStore(db, now),
+    suggestions: new SuggestionMemory(host.kernel.approvals),
     approvals: host.kernel.approvals,
     telemetry: host.kernel.telemetry,
     events: host.kernel.events,

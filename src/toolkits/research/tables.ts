@@ -8,7 +8,16 @@ export interface ResearchTables {
   research_added: { change_id: number; project_id: string; kind: string; first_id: number; last_id: number };
   research_batches: { id: string; project_id: string; tool: string; at: string };
   research_off_limits: { project_id: string; source_id: number; at: string; by: string };
-  research_pseudonyms: { project_id: string; original: string; pseudonym: string; at: string; by: string };
+  research_pseudonyms: {
+    project_id: string;
+    original: string;
+    pseudonym: string;
+    at: string;
+    by: string;
+    /** A JSON list. */
+    variants: Generated<string>;
+    exact: Generated<number>;
+  };
 }
 
 export interface ChangesTable {

@@ -1,56 +1,65 @@
 import { defineToolkit } from '../../contract/toolkit.ts';
-import { tellAgent } from './privacy/tell-agent.ts';
+import { qualcoder } from './dialect.ts';
+import { researchTarget } from './present.ts';
+import { redactForAgent } from './privacy/redact-for-agent.ts';
+import { callContext, obstacle } from './project/ownership.ts';
+import { served } from './served/index.ts';
 import { connectResearch, type ResearchServices } from './services.ts';
-import { addSource } from './tools/add-source.ts';
-import { analyzeContentForCodes } from './tools/analyze-content-for-codes.ts';
-import { analyzeUncodedText } from './tools/analyze-uncoded-text.ts';
-import { applyCode } from './tools/apply-code.ts';
-import { approveBatchCoding } from './tools/approve-batch-coding.ts';
-import { approveCodingSuggestion } from './tools/approve-coding-suggestion.ts';
-import { approveMerge } from './tools/approve-merge.ts';
-import { approveSuggestion } from './tools/approve-suggestion.ts';
-import { autoCodePattern } from './tools/auto-code-pattern.ts';
-import { autoCodeSpeaker } from './tools/auto-code-speaker.ts';
-import { autoSuggestCodes } from './tools/auto-suggest-codes.ts';
-import { batchApplyCodes } from './tools/batch-apply-codes.ts';
-import { closeProject } from './tools/close-project.ts';
-import { createCode } from './tools/create-code.ts';
-import { createProject } from './tools/create-project.ts';
-import { deleteCode } from './tools/delete-code.ts';
-import { detectDuplicateCodes } from './tools/detect-duplicate-codes.ts';
-import { findSimilarContent } from './tools/find-similar-content.ts';
-import { getCode } from './tools/get-code.ts';
-import { getProjectContext } from './tools/get-project-context.ts';
-import { getSuggestionBatchStatus } from './tools/get-suggestion-batch-status.ts';
+import {
+  analyzeContentForCodes,
+  analyzeUncodedText,
+  detectDuplicateCodes,
+  findSimilarContent,
+} from './tools/analysis.ts';
+import { autoCodePattern, autoCodeSpeaker } from './tools/auto-coding.ts';
+import { compareGroups, listAttributes, listCases } from './tools/cases.ts';
+import { createCode, getCode, listCodes, updateCode } from './tools/codes.ts';
+import { applyCode, batchApplyCodes, removeCoding } from './tools/coding.ts';
+import {
+  approveBatchCoding,
+  approveCodingSuggestion,
+  approveMerge,
+  approveSuggestion,
+  rejectCodingSuggestion,
+} from './tools/decisions.ts';
+import { deleteCode, mergeCodes, suggestMergeCodes } from './tools/delete-and-merge.ts';
 import { importFiles } from './tools/import-files.ts';
-import { listCodes } from './tools/list-codes.ts';
-import { listPendingCodingSuggestions } from './tools/list-pending-coding-suggestions.ts';
-import { listPendingSuggestions } from './tools/list-pending-suggestions.ts';
-import { listSegmentsForSource } from './tools/list-segments-for-source.ts';
-import { listSources } from './tools/list-sources.ts';
-import { mergeCodes } from './tools/merge-codes.ts';
-import { navigateToSegment } from './tools/navigate-to-segment.ts';
-import { openProject } from './tools/open-project.ts';
-import { readSourceContent } from './tools/read-source-content.ts';
-import { rejectCodingSuggestion } from './tools/reject-coding-suggestion.ts';
-import { removeCoding } from './tools/remove-coding.ts';
-import { setPseudonym } from './tools/set-pseudonym.ts';
-import { setSourceAccess } from './tools/set-source-access.ts';
-import { suggestBatchCoding } from './tools/suggest-batch-coding.ts';
-import { suggestCodeApplication } from './tools/suggest-code-application.ts';
-import { suggestCodesForRange } from './tools/suggest-codes-for-range.ts';
-import { suggestMergeCodes } from './tools/suggest-merge-codes.ts';
-import { suggestNewCode } from './tools/suggest-new-code.ts';
-import { suggestSourceMetadata } from './tools/suggest-source-metadata.ts';
-import { undoChange } from './tools/undo-change.ts';
-import { updateCode } from './tools/update-code.ts';
-import { updateSourceMetadata } from './tools/update-source-metadata.ts';
-import { views } from './views/index.ts';
+import { addAnnotation, addJournalEntry, listJournal, listMemos, updateMemo } from './tools/notes.ts';
+import {
+  getSuggestionBatchStatus,
+  listPendingCodingSuggestions,
+  listPendingSuggestions,
+} from './tools/pending.ts';
+import {
+  closeProject,
+  createProject,
+  getProjectContext,
+  openProject,
+  setPseudonym,
+  setSourceAccess,
+} from './tools/projects.ts';
+import { codeQuote, findQuoteTool, reanchorSegments } from './tools/quotes.ts';
+import { listSegmentsForCode, searchSegments } from './tools/retrieval.ts';
+import { suggestSourceMetadata, updateSourceMetadata } from './tools/source-metadata.ts';
+import {
+  addSource,
+  listSegmentsForSource,
+  listSources,
+  navigateToSegment,
+  readSourceContent,
+} from './tools/sources.ts';
+import { suggestBatchCoding, suggestCodeApplication, suggestNewCode } from './tools/suggest-changes.ts';
+import { autoSuggestCodes, suggestCodesForRange } from './tools/suggest-codes.ts';
+import { exportCodebookTool, summarizeSegments } from './tools/summary.ts';
+import { createCategory, suggestThemes } from './tools/themes.ts';
+import { undoChange } from './tools/undo.ts';
+import { updateCoding } from './tools/update-coding.ts';
 
 export const toolkit = defineToolkit<ResearchServices>({
   id: 'research',
-  title: 'Qualitative research',
-  dialect: 'qualcoder',
+  title: 'Research',
+  rank: 3,
+  dialect: qualcoder,
   tools: [
     getProjectContext,
     listSources,
@@ -87,8 +96,26 @@ export const toolkit = defineToolkit<ResearchServices>({
     addSource,
     autoCodePattern,
     autoCodeSpeaker,
+    listSegmentsForCode,
+    searchSegments,
+    listCases,
+    listAttributes,
+    compareGroups,
+    findQuoteTool,
+    codeQuote,
+    reanchorSegments,
+    updateCoding,
+    listMemos,
+    updateMemo,
+    addAnnotation,
+    listJournal,
+    addJournalEntry,
+    summarizeSegments,
+    exportCodebookTool,
+    suggestThemes,
     // In no profile: what suggestions wait for, and what only people do.
     applyCode,
+    createCategory,
     updateSourceMetadata,
     undoChange,
     openProject,
@@ -98,9 +125,12 @@ export const toolkit = defineToolkit<ResearchServices>({
     setSourceAccess,
     setPseudonym,
   ],
-  views,
+  views: served,
   jobs: ({ reading }) => [{ name: 'research: read sources', run: (signal) => reading.run(signal) }],
-  tellAgent,
+  redactForAgent,
+  callContext,
+  target: researchTarget,
+  obstacle,
   connect: async (host) => connectResearch(host),
   async close(services) {
     await services.reading.close();

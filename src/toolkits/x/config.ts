@@ -6,7 +6,19 @@ const words = (doc: string) => z.array(z.string().min(1)).default([]).describe(d
 const seconds = (value: number, doc: string) => z.number().int().min(1).default(value).describe(doc);
 const count = (value: number, doc: string) => z.number().int().min(1).default(value).describe(doc);
 const points = (value: number, doc: string) => z.number().min(0).max(100).default(value).describe(doc);
-const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day like 09:15');
+const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 09:15');
+
+/** Paths come from the endpoint table; one in the base would lead every request elsewhere. */
+const origin = () =>
+  z
+    .url()
+    .refine(
+      (text) => !URL.canParse(text) || isOrigin(new URL(text)),
+      'must be an origin such as https://api.example.com, without path, query or user',
+    );
+
+const isOrigin = ({ protocol, pathname, search, hash, username }: URL): boolean =>
+  /^https?:$/.test(protocol) && pathname === '/' && search === '' && hash === '' && username === '';
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 const weekday = z.enum(WEEKDAYS);
@@ -26,7 +38,7 @@ export const xApi = configSection(
   () =>
     z
       .object({
-        client_id: z.string().min(1).optional().describe('OAuth 2.0 client id of your X app.'),
+        client_id: z.string().min(1).optional().describe('OAuth 2.0 client ID of your X app.'),
         client_secret: secret('OAuth 2.0 client secret; only confidential apps have one.'),
         bearer_token: secret('App-only bearer token, for endpoints that take no user token.'),
         provider_backend: z
@@ -36,19 +48,25 @@ export const xApi = configSection(
         scraper_allow_mutations: z
           .boolean()
           .default(false)
-          .describe('Let the scraper change things; this risks the account.'),
+          .describe(
+            'Allow changes through the scraper, as far as its library offers any; the current one only reads.',
+          ),
         scraper_cookies: secret('Cookie header of a signed-in browser, for the scraper.'),
         consumer_key: secret('OAuth 1.0a consumer key, for the Ads API.'),
         consumer_secret: secret('OAuth 1.0a consumer secret, for the Ads API.'),
         access_token: secret('OAuth 1.0a access token, for the Ads API.'),
         access_token_secret: secret('OAuth 1.0a access token secret, for the Ads API.'),
-        api_base_url: z.url().optional().describe('Where the X API v2 answers, if not at api.x.com.'),
-        ads_base_url: z.url().optional().describe('Where the Ads API answers, if not at ads-api.x.com.'),
-        request_timeout_seconds: seconds(30, 'Longest wait for one answer of X.'),
+        api_base_url: origin().optional().describe('URL of the X API v2, if not api.x.com.'),
+        ads_base_url: origin().optional().describe('URL of the Ads API, if not ads-api.x.com.'),
+        authorize_url: z
+          .url()
+          .optional()
+          .describe('Page on which a person allows access, if not https://x.com/i/oauth2/authorize.'),
+        request_timeout_seconds: seconds(30, 'Maximum wait for one answer from X.'),
         media_folders: z
           .array(z.string().min(1))
           .default(['~/Pictures'])
-          .describe('Folders media may be uploaded from, beside media/ in the data directory.'),
+          .describe('Directories media may be uploaded from, in addition to media/ in the data directory.'),
       })
       .strict(),
 );
@@ -87,7 +105,7 @@ export const business = configSection(
         content_style: z.string().default('').describe('How original posts should sound.'),
         persona_opinions: words('Opinions generated posts may express.'),
         persona_experiences: words('Experiences generated posts may refer to.'),
-        content_pillars: words('Themes original posts keep coming back to.'),
+        content_pillars: words('Recurring themes of original posts.'),
       })
       .strict(),
 );
@@ -96,11 +114,11 @@ export const scoring = configSection('scoring', 'How posts are scored for a repl
   z
     .object({
       threshold: points(60, 'Posts at or above this are worth a reply.'),
-      keyword_relevance_max: points(25, 'Most points for matching keywords.'),
-      follower_count_max: points(15, "Most points for the author's reach."),
-      recency_max: points(10, 'Most points for a fresh post.'),
-      engagement_rate_max: points(15, 'Most points for engagement per follower.'),
-      reply_count_max: points(15, 'Most points for a post with few replies.'),
+      keyword_relevance_max: points(25, 'Maximum points for matching keywords.'),
+      follower_count_max: points(15, "Maximum points for the author's reach."),
+      recency_max: points(10, 'Maximum points for a fresh post.'),
+      engagement_rate_max: points(15, 'Maximum points for engagement per follower.'),
+      reply_count_max: points(15, 'Maximum points for a post with few replies.'),
       content_type_max: points(10, 'Points for a text-only post.'),
     })
     .strict(),
@@ -108,12 +126,12 @@ export const scoring = configSection('scoring', 'How posts are scored for a repl
 
 export const limits = configSection(
   'limits',
-  'Safety limits. They hold for every post, whoever makes it.',
+  'Safety limits. They apply to every post, regardless of who makes it.',
   () =>
     z
       .object({
-        max_replies_per_day: count(5, 'Replies a day, in the time zone of [schedule].'),
-        max_tweets_per_day: count(6, 'Posts and quotes a day.'),
+        max_replies_per_day: count(5, 'Replies per day, in the time zone of [schedule].'),
+        max_tweets_per_day: count(6, 'Posts and quotes per day.'),
         max_threads_per_week: count(1, 'Threads in any seven days.'),
         min_action_delay_seconds: z
           .number()
@@ -127,7 +145,7 @@ export const limits = configSection(
           .min(0)
           .default(180)
           .describe('Longest pause between actions.'),
-        max_replies_per_author_per_day: count(1, 'Replies to one author a day.'),
+        max_replies_per_author_per_day: count(1, 'Replies to one author per day.'),
         banned_phrases: z
           .array(z.string().min(1))
           .default(['check out', 'you should try', 'I recommend', 'link in bio'])
@@ -138,7 +156,7 @@ export const limits = configSection(
           .max(1)
           .default(0.2)
           .describe('Largest share of the last 20 replies that may name the product.'),
-        max_batch_approve: count(25, 'How many items approve_all takes at once.'),
+        max_batch_approve: count(25, 'Maximum approvals that one approve_all call decides.'),
       })
       .strict(),
 );
@@ -146,11 +164,11 @@ export const limits = configSection(
 export const intervals = configSection('intervals', 'How often the loops of `countersign up` run.', () =>
   z
     .object({
-      mentions_check_seconds: seconds(300, 'Between looks at mentions and target accounts.'),
-      discovery_search_seconds: seconds(900, 'Between searches.'),
-      content_post_window_seconds: seconds(10_800, 'Between original posts without preferred times.'),
-      thread_interval_seconds: seconds(604_800, 'Between threads without a preferred day.'),
-      analytics_seconds: seconds(3_600, 'Between analytics snapshots.'),
+      mentions_check_seconds: seconds(300, 'Seconds between checks of mentions and target accounts.'),
+      discovery_search_seconds: seconds(900, 'Seconds between searches.'),
+      content_post_window_seconds: seconds(10_800, 'Seconds between original posts without preferred times.'),
+      thread_interval_seconds: seconds(604_800, 'Seconds between threads without a preferred day.'),
+      analytics_seconds: seconds(3_600, 'Seconds between analytics snapshots.'),
     })
     .strict(),
 );
@@ -180,21 +198,27 @@ export const targets = configSection('targets', 'Accounts whose posts are watche
         .array(z.string().regex(/^@?\w{1,15}$/, 'must be an X username'))
         .default([])
         .describe('Usernames, with or without @.'),
-      max_target_replies_per_day: count(3, 'Replies a day to all target accounts together.'),
+      max_target_replies_per_day: count(3, 'Replies per day to all target accounts together.'),
     })
     .strict(),
 );
 
-export const schedule = configSection('schedule', 'When the account is awake.', () =>
+export const schedule = configSection('schedule', 'When the account is active.', () =>
   z
     .object({
       timezone: z
         .string()
-        .refine(isTimeZone, 'must be an IANA time zone like Europe/Berlin')
+        .refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin')
         .default('UTC')
         .describe('IANA time zone of everything below and of daily limits.'),
       active_hours_start: z.number().int().min(0).max(23).default(8).describe('First active hour.'),
-      active_hours_end: z.number().int().min(0).max(23).default(22).describe('First hour of rest; may wrap.'),
+      active_hours_end: z
+        .number()
+        .int()
+        .min(0)
+        .max(23)
+        .default(22)
+        .describe('First inactive hour; may wrap past midnight.'),
       active_days: z
         .array(weekday)
         .min(1)

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { KernelPorts, Log } from '../../contract/ports.ts';
-import { type ToolContext, toolFactory } from '../../contract/tool.ts';
+import type { Principal } from '../../contract/principal.ts';
+import { type Rollback, type ToolContext, toolFactory } from '../../contract/tool.ts';
 import type { ProviderInfo, XApi } from './client/api.ts';
 import type * as config from './config.ts';
 import type { Writer } from './content/writer.ts';
@@ -23,7 +24,7 @@ export interface XSettings {
 }
 
 /** The mode in force and whether every change asks first. */
-interface Stance {
+interface OperatingMode {
   readonly mode: 'autopilot' | 'composer';
   readonly approvalMode: boolean;
 }
@@ -47,12 +48,40 @@ export interface XServices {
   /** Absolute folders media may be read from. */
   readonly mediaFolders: readonly string[];
   now(): Date;
-  stance(): Stance;
+  operatingMode(): OperatingMode;
   /** The call that takes a done change back, as its tool says; undefined when nothing can. */
   undoOf(tool: string, args: JsonObject, data: JsonValue): Undo | undefined;
 }
 
-export const defineXTool = toolFactory<XServices>();
+const define = toolFactory<XServices>();
+
+/** A tool that acts on the account says in the reply's meta how to undo it, exactly as its `rollback` does. */
+export const defineXTool: typeof define = (spec) => {
+  const tool = define(spec);
+  const { rollback, requires, run } = tool;
+  if (!rollback || !requires?.userAuth) return tool;
+  return {
+    ...tool,
+    async run(args, context) {
+      const data = await run(args, context);
+      noteUndo(context, rollback(args, data, context.callId));
+      return data;
+    },
+  };
+};
+
+export function noteUndo(context: Pick<ToolContext<unknown>, 'note'>, undo: Rollback | undefined): void {
+  context.note({
+    rollback: undo
+      ? {
+          reversible: true,
+          undo_tool: undo.tool,
+          undo_params: undo.args,
+          ...(undo.first ? { note: 'One call per part.' } : {}),
+        }
+      : { reversible: false },
+  });
+}
 
 /** Every tool reaches X through here, so that no reply can forget to say which backend gave it. */
 export async function reachX(context: ToolContext<Pick<XServices, 'x'>>): Promise<XApi> {
@@ -64,3 +93,22 @@ export async function reachX(context: ToolContext<Pick<XServices, 'x'>>): Promis
 /** What `meta` says about where a reply comes from. */
 export const sourceOf = (backend: ProviderInfo['backend']): JsonObject =>
   backend === 'sandbox' ? { provider_backend: backend, sandbox: true } : { provider_backend: backend };
+
+/** Each part of the growth engine acts under its own name, so that rules and the log can tell them apart. */
+export const SCHEDULER: Principal = { kind: 'system', id: 'scheduler' };
+export const DISCOVERY: Principal = { kind: 'system', id: 'discovery' };
+export const MENTIONS: Principal = { kind: 'system', id: 'mentions' };
+export const TARGETS: Principal = { kind: 'system', id: 'targets' };
+export const CONTENT: Principal = { kind: 'system', id: 'content' };
+export const THREADS: Principal = { kind: 'system', id: 'threads' };
+export const ANALYTICS: Principal = { kind: 'system', id: 'analytics' };
+
+export const LOOPS: readonly Principal[] = [
+  SCHEDULER,
+  DISCOVERY,
+  MENTIONS,
+  TARGETS,
+  CONTENT,
+  THREADS,
+  ANALYTICS,
+];

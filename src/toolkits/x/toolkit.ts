@@ -3,18 +3,21 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Tool } from '../../contract/tool.ts';
 import { defineToolkit, type ToolkitHost } from '../../contract/toolkit.ts';
-import { homePath } from '../../lib/home-path.ts';
+import { homePath } from '../../lib/file-error.ts';
 import type { XApi } from './client/api.ts';
-import type { XClientTables } from './client/tables.ts';
+import type { XClientTables } from './client/store.ts';
 import * as config from './config.ts';
 import { Writer } from './content/writer.ts';
+import { tuitbot } from './dialect.ts';
+import type { SandboxTables } from './emulator/stored-state.ts';
+import { withDbErrors } from './errors.ts';
 import { generatedTools } from './generated/tools.ts';
 import { growthJobs } from './growth/jobs.ts';
 import { Safety } from './growth/safety.ts';
 import { createGrowthStore } from './growth/store.ts';
 import type { GrowthTables } from './growth/tables.ts';
-import { views } from './growth/views.ts';
-import { withDbFaults } from './lib/db-faults.ts';
+import { served } from './growth/views.ts';
+import { xTarget } from './present.ts';
 import type { XServices, XSettings } from './services.ts';
 import { curatedTools } from './tools.ts';
 
@@ -26,9 +29,11 @@ const opened = new WeakSet<XServices>();
 export const toolkit = defineToolkit<XServices>({
   id: 'x',
   title: 'X',
-  dialect: 'tuitbot',
+  rank: 1,
+  dialect: tuitbot,
   tools,
-  views,
+  views: served,
+  target: xTarget,
   connect: async (host) => connect(host),
   close: async (services) => {
     // Nothing is opened just to be closed.
@@ -63,9 +68,9 @@ function connect(host: ToolkitHost): XServices {
     }),
     mediaFolders: [join(host.dataDir, 'media'), ...settings.xApi.media_folders.map(homePath)],
     kernel: {
-      approvals: withDbFaults(kernel.approvals),
-      telemetry: withDbFaults(kernel.telemetry),
-      policy: withDbFaults(kernel.policy),
+      approvals: withDbErrors(kernel.approvals),
+      telemetry: withDbErrors(kernel.telemetry),
+      policy: withDbErrors(kernel.policy),
       audit: kernel.audit,
       config: kernel.config,
       health: kernel.health,
@@ -77,7 +82,7 @@ function connect(host: ToolkitHost): XServices {
     },
     log,
     now,
-    stance: () => ({ mode: host.mode, approvalMode: host.approvalMode }),
+    operatingMode: () => ({ mode: host.mode, approvalMode: host.approvalMode }),
     undoOf: (name, args, data) => tools.find((tool) => tool.name === name)?.rollback?.(args, data),
   };
   return services;
@@ -115,7 +120,7 @@ const readSettings = (host: ToolkitHost): XSettings => ({
 
 async function openX(host: ToolkitHost, settings: XSettings): Promise<XApi> {
   const { connectX } = await import('./client/connect.ts');
-  const { sandbox } = host;
+  const db = host.db<SandboxTables>();
   return connectX({
     settings: settings.xApi,
     dataDir: host.dataDir,
@@ -123,6 +128,6 @@ async function openX(host: ToolkitHost, settings: XSettings): Promise<XApi> {
     leases: host.kernel.leases,
     log: host.log,
     now: () => host.now(),
-    ...(sandbox ? { sandbox: () => sandbox.call(host, 'x') } : {}),
+    sandbox: async () => (await import('./emulator/start.ts')).sharedSandbox({ db, now: () => host.now() }),
   });
 }

@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { PROFILES } from '../../contract/profile.ts';
+import { PROFILES } from '../../contract/tool.ts';
 import { toolkit } from './toolkit.ts';
 import { curatedTools } from './tools.ts';
 
@@ -19,11 +19,16 @@ describe('the tools of toolkit x', () => {
     expect(toolkit.tools.filter((tool) => tool.profiles.length > 0)).toHaveLength(140);
   });
 
-  it('are one file each, named after the tool, and all of them are listed', () => {
-    const files = readdirSync(new URL('tools/', import.meta.url)).filter(
-      (name) => !name.endsWith('.test.ts'),
-    );
-    expect(curatedTools.map((tool) => `${tool.name.replaceAll('_', '-')}.ts`).sort()).toEqual(files.sort());
+  it('are all listed, each exactly once', () => {
+    const declared = readdirSync(new URL('tools/', import.meta.url))
+      .filter((name) => !name.endsWith('.test.ts'))
+      .flatMap((name) => [
+        ...readFileSync(new URL(`tools/${name}`, import.meta.url), 'utf8').matchAll(
+          /^ {2}name: '([a-z_]+)',$/gm,
+        ),
+      ])
+      .map(([, tool]) => tool);
+    expect(curatedTools.map((tool) => tool.name).sort()).toEqual(declared.sort());
   });
 
   it('change nothing in a read-only profile', () => {
@@ -45,16 +50,16 @@ describe('the tools of toolkit x', () => {
 
   it('describe every change to the person who decides', () => {
     const silent = curatedTools.filter(
-      (tool) => ['change', 'destroy'].includes(tool.effect) && !tool.describeApproval,
+      (tool) => ['change', 'destroy'].includes(tool.effect) && !tool.present,
     );
     expect(silent.map(({ name }) => name)).toEqual([]);
   });
 
-  it('can look at the far side after a crash, wherever it shows what happened', () => {
+  it('can reconcile after a crash, wherever X shows what happened', () => {
     const blind = curatedTools.filter(
       (tool) => ['change', 'destroy'].includes(tool.effect) && !tool.reconcile,
     );
-    // What a free-form request left behind, nobody can know.
+    // What a free-form request left behind cannot be known.
     expect(blind.map(({ name }) => name)).toEqual(['x_delete', 'x_put']);
   });
 });

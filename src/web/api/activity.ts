@@ -1,10 +1,17 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { ToolFault } from '../../contract/faults.ts';
+import { ToolError } from '../../contract/errors.ts';
+import type { JsonValue } from '../../contract/json.ts';
 import type { CallFilter, CallRecord } from '../../contract/ports.ts';
+import { fieldRows } from '../../kernel/approvals/fields.ts';
+import { describeRule } from '../../kernel/approvals/present.ts';
+import { describeCalls } from '../../kernel/views/activity.ts';
+import { readStory } from '../../kernel/views/story.ts';
+import { isObject } from '../../lib/is-object.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { readQuery } from './body.ts';
+import { readQuery, send } from './body.ts';
+import { showUndo } from './undo.ts';
 
 const HOUR_MS = 3_600_000;
 const filterQuery = z.object({
@@ -12,14 +19,19 @@ const filterQuery = z.object({
   principal: z.string().optional(),
   status: z.string().optional(),
   run: z.string().optional(),
+  /** Words that must all occur. */
+  text: z.string().max(200).optional(),
   /** Only of the last so many hours, counted when the page asks. */
   hours: z.coerce.number().positive().max(100_000).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(100),
   offset: z.coerce.number().int().min(0).default(0),
 });
 
-/** Every call there was, its evidence, and a run as a file to take away. */
+/** Every call there was, its evidence, and a run as a file to download. */
 export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
+  const resolve = (name: string) => ports.inventory.resolve(name);
+  const describe = (calls: readonly CallRecord[]) => describeCalls(ports.database, resolve, calls);
+
   api.get('/activity', async (context) => {
     const query = readQuery(context, filterQuery);
     const filter: CallFilter = {
@@ -27,54 +39,51 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       ...(query.principal ? { principal: query.principal } : {}),
       ...(query.status ? { statuses: query.status.split(',') } : {}),
       ...(query.run ? { runId: query.run } : {}),
+      ...(query.text?.trim() ? { text: query.text } : {}),
       ...(query.hours ? { since: new Date(ports.now().getTime() - query.hours * HOUR_MS) } : {}),
       limit: query.limit,
       offset: query.offset,
     };
-    const calls = await ports.kernel.telemetry.calls(filter);
-    return context.json({ calls: calls.map(toJson) });
+    return context.json({ calls: await describe(await ports.kernel.telemetry.calls(filter)) });
   });
 
   api.get('/activity/:id', async (context) => {
     const call = await ports.kernel.telemetry.call(context.req.param('id'));
-    if (!call) throw new ToolFault('not_found', 'There is no such call.');
-    return context.json({
-      ...toJson(call),
+    if (!call) throw new ToolError('not_found', 'Call not found.');
+    const [described] = await describe([call]);
+    const bound = await resolve(call.tool);
+    const approval =
+      call.approvalId === undefined ? undefined : await ports.kernel.approvals.get(call.approvalId);
+    return send({
+      ...described,
       args: call.args ?? null,
       result: call.result ?? null,
+      fields: isObject<JsonValue>(call.args)
+        ? fieldRows(call.args, bound?.tool.input.json ?? {}, new Set())
+        : [],
+      tool_title: bound?.tool.title ?? call.tool,
+      rule_title: call.rule === undefined ? null : describeRule(call.rule, '', undefined).title,
+      undo: approval ? await showUndo(ports, approval) : null,
       finished_at: call.finishedAt?.toISOString() ?? null,
       proof: (await ports.ports.audit.proof(call.callId)) ?? null,
+      differences: await ports.ports.audit.differences(call.callId),
     });
+  });
+
+  api.get('/activity/:id/story', async (context) => {
+    await ports.kernel.flush();
+    const story = await readStory(ports.database, context.req.param('id'), resolve);
+    if (!story) throw new ToolError('not_found', 'Call not found.');
+    return send(story);
   });
 
   api.get('/runs/:id/export', async (context) => {
     const id = context.req.param('id');
     const bundle = await ports.exportRun(id);
-    if (!bundle) throw new ToolFault('not_found', `The log has no run ${id}.`);
+    if (!bundle) throw new ToolError('not_found', `Run ${id} is not in the audit log.`);
     const name = `run-${id.replace(/[^\w.-]/g, '_')}.json`;
     return context.json(bundle, 200, { 'content-disposition': `attachment; filename="${name}"` });
   });
 
   api.get('/log-keys', async (context) => context.json({ keys: await ports.logKeys() }));
 }
-
-const toJson = (call: CallRecord) => ({
-  call_id: call.callId,
-  at: call.at.toISOString(),
-  tool: call.tool,
-  toolkit: call.toolkit,
-  category: call.category,
-  effect: call.effect,
-  principal: call.principal,
-  client: call.client ?? null,
-  transport: call.transport,
-  run_id: call.runId ?? null,
-  status: call.status,
-  code: call.code ?? null,
-  decision: call.decision,
-  rule: call.rule ?? null,
-  latency_ms: call.latencyMs,
-  evidence_hash: call.evidenceHash ?? null,
-  approval_id: call.approvalId ?? null,
-  replay_of: call.replayOf ?? null,
-});

@@ -1,6 +1,10 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
-import { ToolFault } from '../../contract/faults.ts';
+import { ToolError } from '../../contract/errors.ts';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { type Outcome, outcomeData } from '../../contract/outcome.ts';
+import { isObject } from '../../lib/is-object.ts';
+import { hintFor } from './hints.ts';
 
 /** The request's JSON as the schema wants it; an empty body counts as `{}`. */
 export async function readJson<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
@@ -9,7 +13,7 @@ export async function readJson<T>(context: Context, schema: z.ZodType<T>): Promi
   try {
     if (text.trim() !== '') value = JSON.parse(text);
   } catch {
-    throw new ToolFault('invalid_input', 'The request is not JSON.');
+    throw new ToolError('invalid_input', 'The request is not JSON.');
   }
   return check(value, schema, 'body');
 }
@@ -24,8 +28,24 @@ function check<T>(value: unknown, schema: z.ZodType<T>, whole: string): T {
   const lines = parsed.error.issues.map(
     ({ path, message }) => `${path.map(String).join('.') || whole}: ${message}`,
   );
-  throw new ToolFault('invalid_input', lines.join('; '));
+  const issues = parsed.error.issues.map(({ path, message }) => ({
+    field: path.map(String).join('.'),
+    message,
+  }));
+  throw new ToolError('invalid_input', lines.join('; '), { detail: { issues } });
 }
 
 /** A JSON reply. Hono's own helper computes the type of every reply, which recursive JSON makes endless. */
 export const send = (value: unknown, status = 200): Response => Response.json(value, { status });
+
+/** The outcome of a call, as a page shows it: what went wrong comes with what can be done about it. */
+export const presentOutcome = (outcome: Outcome): JsonObject => withHint(outcomeData(outcome));
+
+/** The same for an outcome that was kept. */
+export const presentStoredOutcome = (kept: JsonValue | undefined): JsonValue =>
+  isObject(kept) ? withHint(kept) : (kept ?? null);
+
+function withHint(told: JsonObject): JsonObject {
+  const hint = typeof told.code === 'string' ? hintFor(told.code) : undefined;
+  return hint === undefined ? told : { ...told, hint };
+}

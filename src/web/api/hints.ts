@@ -1,36 +1,31 @@
-import { FAULTS, type FaultCode } from '../../contract/faults.ts';
+import { type ErrorCode, findErrorSpec } from '../../contract/errors.ts';
 
-/** What the catalogue tells agents to do is not what somebody at a page can do; null: the message says it all. */
-const FOR_PEOPLE: Readonly<Partial<Record<FaultCode, string | null>>> = {
+/** The catalogue's hints are for agents; a person at a page can do other things; null: the message says it all. */
+const FOR_PEOPLE: Readonly<Partial<Record<ErrorCode, string | null>>> = {
   validation_error: null,
   invalid_input: null,
-  not_found: 'It may be gone by now; go back to the list.',
-  conflict: 'It changed meanwhile; look at it as it is now and decide again.',
-  approval_state: 'Somebody decided it meanwhile; the page shows what came of it.',
-  approval_required: 'It waits in your inbox.',
-  approval_invalid: 'It no longer fits what was approved; the agent has to ask anew.',
-  indeterminate: 'Look at the far side, then settle it at the top of your inbox.',
-  paused: 'Every change is paused; press Resume at the top of the page.',
-  busy: 'The same call is still running; wait for it.',
+  not_found: 'It may have been deleted. Go back to the list.',
+  conflict: 'It has changed since you opened it. Review the current version and decide again.',
+  approval_state: 'Someone has already decided this. The page shows the result.',
+  approval_required: 'It is pending in your inbox.',
+  approval_invalid: 'It no longer matches what was approved. The agent must request approval again.',
+  indeterminate: 'Check the target system, then settle it at the top of your inbox.',
+  paused: 'All changes are paused. Select Resume at the top of the page.',
+  busy: 'An identical call is still running. Wait for it to finish.',
   idempotency_conflict: null,
-  policy_denied_blocked: 'Take the tool off mcp_policy.blocked_tools in the configuration to allow it.',
-  policy_denied_rate_limited: 'The limit and when it starts anew are under Agents, Mode, template, limits.',
+  policy_denied_blocked: 'To allow it, remove the tool from mcp_policy.blocked_tools in the configuration.',
+  policy_denied_rate_limited: 'See Policy > Mode, template, limits for the limit and its reset time.',
   policy_denied_hard_rule: null,
-  policy_denied_user_rule: 'The rules are under Agents, Rules.',
+  policy_denied_user_rule: 'See Policy > Rules.',
   policy_error: 'Run `countersign doctor` in a terminal.',
-  no_project: 'Open a project in the Research room.',
-  code_not_found: 'It may be gone by now; look at the codebook.',
-  source_not_found: 'It may be gone by now; look at the list of sources.',
-  invalid_position: 'The text may have changed; select the passage again.',
-  x_rate_limited: 'Try again when X allows it.',
-  serialization_error: 'Details are in the log of the server.',
-  internal: 'Details are in the log of the server.',
+  serialization_error: 'Details are in the server log.',
+  internal: 'Details are in the server log.',
   cancelled: null,
 };
 
-/** What a person can do about a fault of that code, where there is something to say beyond its message. */
+/** What a person can do about an error of that code, where there is something to say beyond its message. */
 export function hintFor(code: string): string | undefined {
-  if (!Object.hasOwn(FAULTS, code)) return undefined;
-  const known = code as FaultCode;
-  return known in FOR_PEOPLE ? (FOR_PEOPLE[known] ?? undefined) : FAULTS[known].hint;
+  const spec = findErrorSpec(code);
+  if (code in FOR_PEOPLE) return FOR_PEOPLE[code as ErrorCode] ?? undefined;
+  return spec?.hintForPeople === undefined ? spec?.hint : (spec.hintForPeople ?? undefined);
 }

@@ -1,59 +1,94 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { ToolFault } from '../../contract/faults.ts';
+import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { APPROVAL_STATES, type Approval, type Decided } from '../../contract/ports.ts';
-import { principalName } from '../../contract/principal.ts';
+import { APPROVAL_STATES, type Approval, type ApprovalFilter, type Decided } from '../../contract/ports.ts';
+import { ENVIRONMENTS } from '../../contract/presentation.ts';
+import { type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
+import { countFacets, countGroups } from '../../kernel/approvals/query.ts';
+import { describeCalls } from '../../kernel/views/activity.ts';
+import { readEdits } from '../../kernel/views/inbox.ts';
+import type { Brief, Item } from '../../kernel/views/shapes.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { readJson, readQuery, send } from './body.ts';
+import { presentOutcome, presentStoredOutcome, readJson, readQuery, send } from './body.ts';
 import { hintFor } from './hints.ts';
-import { toldKept, toldOutcome } from './told.ts';
 import { runUndo, showUndo } from './undo.ts';
 
 const argsBody = z.object({ args: z.record(z.string(), z.unknown()) }).strict();
 const rejectBody = z
   .object({ reason: z.string().max(2000).optional(), feedback: z.string().max(5000).optional() })
   .strict();
-const seen = z.int().optional().describe('The version the person looked at; another one is refused.');
+const seen = z.int().optional().describe('The version the person reviewed; any other is refused.');
 const idsBody = z
   .object({ ids: z.array(z.int()).min(1).max(500), versions: z.array(z.int()).optional() })
   .strict();
 const rejectManyBody = rejectBody.extend({ ids: z.array(z.int()).min(1).max(500) });
-const noteBody = z.object({ note: z.string().max(2000).optional(), version: seen }).strict();
-const listQuery = z.object({
+const noteBody = z
+  .object({ note: z.string().max(2000).optional(), version: seen, prepare: z.boolean().optional() })
+  .strict();
+const AGE = /^(\d+)(m|h|d)$/;
+const age = z.string().regex(AGE, 'must be a duration such as 30m, 24h or 7d').optional();
+/** Repeated values are separated by commas; all filters apply together. */
+const filterQuery = z.object({
   state: z.string().default('pending'),
+  /** Principals as they are shown: `agent:mira`. */
+  agent: z.string().optional(),
+  tool: z.string().optional(),
+  /** A toolkit or a third-party server. */
   toolkit: z.string().optional(),
+  environment: z.string().optional(),
+  effect: z.string().optional(),
+  signature: z.literal('required').optional(),
+  run: z.string().optional(),
+  newer: age,
+  older: age,
+  q: z.string().max(200).optional(),
+  /** Only approvals up to this number: a list that a person reads does not grow under their eyes. */
+  until: z.coerce.number().int().min(0).optional(),
+});
+const ORDERS = { risk: 'danger', agent: 'requester', run: 'run', newest: 'newest' } as const;
+const listQuery = filterQuery.extend({
   brief: z.string().optional(),
+  facets: z.string().optional(),
+  group: z.enum(['risk', 'agent', 'run', 'newest']).default('risk'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   offset: z.coerce.number().int().min(0).default(0),
 });
+/** The filter of the list as its address has it, and how many items the person saw it match. */
+const rejectMatchingBody = rejectBody.extend({ filter: filterQuery, total: z.int().min(0) });
 const SUMMARY_SHOWN = 300;
 
 /** Everything that waits for the person, and their decisions on it. */
 export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
-  const { kernel } = ports;
+  const { kernel, database } = ports;
+  const { db } = database;
 
   api.get('/inbox', async (context) => {
-    const { state, toolkit, brief, ...page } = readQuery(context, listQuery);
-    const states =
-      state === 'all' ? APPROVAL_STATES : APPROVAL_STATES.filter((one) => state.split(',').includes(one));
-    const filter = { states, ...(toolkit ? { toolkit } : {}) };
-    const items = await kernel.approvals.list({
-      ...filter,
-      ...page,
-      order: state === 'pending' ? 'danger' : 'newest',
-    });
+    const { brief, facets, group, limit, offset, ...wanted } = readQuery(context, listQuery);
+    const asOf = wanted.until ?? (await newestId(ports));
+    const filter = toFilter({ ...wanted, until: asOf }, ports.now());
+    const { upToId: _until, ...all } = filter;
+    const order = wanted.state === 'pending' ? ORDERS[group] : 'newest';
+    const items = await kernel.approvals.list({ ...filter, limit, offset, order });
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 50 });
+    const described = await describeCalls(database, (name) => ports.inventory.resolve(name), unsettled);
     return send({
       total: await kernel.approvals.count(filter),
-      items: items.map(brief ? toBrief : toJson),
-      indeterminate: unsettled.map(({ callId, tool, toolkit: kit, principal, at }) => ({
-        call_id: callId,
+      as_of: asOf,
+      newer: wanted.until === undefined ? 0 : await kernel.approvals.count({ ...all, afterId: asOf }),
+      groups: order === 'newest' || group === 'newest' ? [] : await countGroups(db, filter, group),
+      ...(facets
+        ? { facets: { ...(await countFacets(db, filter)), age: await countAges(ports, filter) } }
+        : {}),
+      items: brief ? items.map(toBrief) : items.map(toJson),
+      indeterminate: described.map(({ call_id, title, tool, toolkit, principal, at }) => ({
+        call_id,
+        title,
         tool,
-        toolkit: kit,
+        toolkit,
         principal,
-        at: at.toISOString(),
+        at,
       })),
     });
   });
@@ -63,23 +98,14 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   api.get('/inbox/:id', async (context) => {
     const approval = await mustFind(ports, context.req.param('id'));
     const bound = await ports.inventory.resolve(approval.tool);
-    const edits = await ports.database.db
-      .selectFrom('approval_edits')
-      .selectAll()
-      .where('approval_id', '=', approval.id)
-      .orderBy('edited_at')
-      .execute();
     return send({
       ...toJson(approval),
       tool_title: bound?.tool.title ?? approval.tool,
       tool_summary: bound?.tool.summary ?? '',
       input_schema: (bound?.tool.input.json ?? {}) as JsonObject,
-      edits: edits.map((edit) => ({
-        at: edit.edited_at,
-        editor: edit.editor,
-        before: parse(edit.old_args),
-        after: parse(edit.new_args),
-      })),
+      edits: await readEdits(ports.database, approval.id),
+      presentation: await kernel.approvals.present(approval),
+      signing: await readSigning(ports, approval, context.get('session').person),
       undo: await showUndo(ports, approval),
     });
   });
@@ -102,13 +128,22 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     });
   });
 
+  api.post('/inbox/reject-matching', async (context) => {
+    const { filter, ...why } = await readJson(context, rejectMatchingBody);
+    const { person } = context.get('session');
+    return send({
+      rejected: await kernel.approvals.rejectMatching(toFilter(filter, ports.now()), person, why),
+    });
+  });
+
   api.post('/inbox/:id/approve', async (context) => {
-    const { note, version } = await readJson(context, noteBody);
+    const { note, version, prepare } = await readJson(context, noteBody);
     return send(
       decided(
         await kernel.approvals.approve(context.req.param('id'), context.get('session').person, {
           note,
           version,
+          prepare,
         }),
       ),
     );
@@ -142,9 +177,77 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   api.post('/calls/:id/settle', async (context) => {
     const { happened } = await readJson(context, z.object({ happened: z.boolean() }).strict());
     const settled = await kernel.settle(context.req.param('id'), happened, context.get('session').person);
-    if (!settled) throw new ToolFault('approval_state', 'Somebody settled this call already.');
+    if (!settled) throw new ToolError('approval_state', 'Someone has already settled this call.');
     return send({ settled: true });
   });
+}
+
+/** Who must sign it, has signed, and can sign now: the signed-in person first. */
+async function readSigning(
+  { kernel }: WebPorts,
+  approval: Approval,
+  person: Principal,
+): Promise<Item['signing']> {
+  if (approval.state !== 'pending') return { required: 0, signed: [], people: [] };
+  const { people, ...signing } = await kernel.signing.requirement(approval);
+  const own = principalName(person);
+  return { ...signing, people: [...people].sort((a, b) => Number(b === own) - Number(a === own)) };
+}
+
+type FilterQuery = z.output<typeof filterQuery>;
+
+/** The filter that the page has in its address. */
+function toFilter(query: FilterQuery, now: Date): ApprovalFilter {
+  const { state, agent, tool, toolkit, environment, effect, signature, run, newer, older, q, until } = query;
+  const states = state === 'all' ? APPROVAL_STATES : APPROVAL_STATES.filter((one) => has(state, one));
+  const requesters = agent?.split(',').flatMap((name) => parsePrincipal(name) ?? []);
+  return {
+    states,
+    ...(requesters ? { requesters } : {}),
+    ...(tool ? { tools: tool.split(',') } : {}),
+    ...(toolkit ? { toolkits: toolkit.split(',') } : {}),
+    ...(environment ? { environments: ENVIRONMENTS.filter((one) => has(environment, one)) } : {}),
+    ...(effect ? { effects: effect.split(',') } : {}),
+    ...(signature ? { signed: true } : {}),
+    ...(run ? { runId: run } : {}),
+    ...(newer ? { askedSince: before(now, newer) } : {}),
+    ...(older ? { askedBefore: before(now, older) } : {}),
+    ...(q ? { text: q } : {}),
+    ...(until === undefined ? {} : { upToId: until }),
+  };
+}
+
+/** The ages that the page offers. */
+const AGES = ['newer 1h', 'newer 24h', 'older 1h', 'older 24h', 'older 7d'];
+
+/** How many of each age the rest of the filter has. */
+async function countAges(
+  { kernel, now }: WebPorts,
+  { askedSince: _since, askedBefore: _before, ...rest }: ApprovalFilter,
+): Promise<{ readonly value: string; readonly count: number }[]> {
+  const counts = AGES.map(async (value) => {
+    const [side = '', length = ''] = value.split(' ');
+    const at = before(now(), length);
+    return {
+      value,
+      count: await kernel.approvals.count({
+        ...rest,
+        ...(side === 'newer' ? { askedSince: at } : { askedBefore: at }),
+      }),
+    };
+  });
+  return Promise.all(counts);
+}
+
+const newestId = async ({ kernel }: WebPorts): Promise<number> =>
+  (await kernel.approvals.list({ limit: 1, order: 'newest' }))[0]?.id ?? 0;
+
+const has = (list: string, one: string): boolean => list.split(',').includes(one);
+
+function before(now: Date, age: string): Date {
+  const [, count = '0', unit = 'm'] = AGE.exec(age) ?? [];
+  const ms = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd'];
+  return new Date(now.getTime() - Number(count) * ms);
 }
 
 /** One after the other; what is wrong with one is its own result. */
@@ -157,28 +260,26 @@ async function each(
     try {
       results.push(await work(id, index));
     } catch (error) {
-      if (!(error instanceof ToolFault)) throw error;
+      if (!(error instanceof ToolError)) throw error;
       results.push({ id, error: error.message, code: error.code, hint: hintFor(error.code) ?? null });
     }
   }
   return results;
 }
 
-const parse = (text: string): JsonObject => JSON.parse(text) as JsonObject;
-
 async function mustFind({ kernel }: WebPorts, id: string): Promise<Approval> {
   const approval = await kernel.approvals.get(id);
-  if (!approval) throw new ToolFault('not_found', `There is no approval ${id}.`);
+  if (!approval) throw new ToolError('not_found', `Approval ${id} not found.`);
   return approval;
 }
 
 const decided = ({ approval, outcome }: Decided): JsonObject => ({
   ...toJson(approval),
-  result: outcome ? toldOutcome(outcome) : null,
+  result: outcome ? presentOutcome(outcome) : null,
 });
 
 /** What a list shows: ten thousand whole calls would not fit a page. */
-const toBrief = (one: Approval): JsonObject => ({
+const toBrief = (one: Approval): Brief => ({
   id: one.id,
   version: one.version,
   kind: one.kind,
@@ -186,8 +287,15 @@ const toBrief = (one: Approval): JsonObject => ({
   tool: one.tool,
   effect: one.effect,
   requester: principalName(one.requester),
+  ordered_by: one.requester.orderedBy ?? null,
+  toolkit: one.toolkit,
   summary: one.summary.length > SUMMARY_SHOWN ? `${one.summary.slice(0, SUMMARY_SHOWN)}…` : one.summary,
+  gist: one.gist ?? null,
+  environment: one.environment ?? null,
+  signers: one.signers,
   risks: one.risks.length,
+  first_risk: one.risks[0] ?? null,
+  run_id: one.runId ?? null,
   created_at: one.createdAt.toISOString(),
 });
 
@@ -204,10 +312,15 @@ function toJson(one: Approval): JsonObject {
     effect: one.effect,
     args: one.args,
     requester: principalName(one.requester),
+    ordered_by: one.requester.orderedBy ?? null,
     requester_label: one.requester.label ?? null,
     reason: one.reason,
     rule: one.rule,
     summary: one.summary,
+    gist: one.gist ?? null,
+    environment: one.environment ?? null,
+    signers: one.signers,
+    first_risk: one.risks[0] ?? null,
     risks: [...one.risks],
     context: one.context,
     run_id: one.runId ?? null,
@@ -219,6 +332,6 @@ function toJson(one: Approval): JsonObject {
     decision_reason: one.decisionReason ?? null,
     feedback: one.feedback ?? null,
     call_id: one.callId ?? null,
-    outcome: toldKept(one.outcome),
+    outcome: presentStoredOutcome(one.outcome),
   };
 }

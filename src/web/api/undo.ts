@@ -1,12 +1,13 @@
-import { ToolFault } from '../../contract/faults.ts';
+import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval } from '../../contract/ports.ts';
 import type { Principal } from '../../contract/principal.ts';
-import type { BoundTool } from '../../kernel/call.ts';
-import { digest } from '../../lib/digest.ts';
+import type { BoundTool } from '../../contract/toolkit.ts';
+import { successfulDigests } from '../../kernel/views/calls.ts';
+import { digest } from '../../lib/canonical.ts';
 import type { WebPorts } from '../ports.ts';
-import { toldOutcome } from './told.ts';
+import { presentOutcome } from './body.ts';
 
 interface Undo {
   readonly bound: BoundTool;
@@ -29,21 +30,14 @@ async function undoOf(ports: WebPorts, approval: Approval): Promise<Undo | undef
   return { bound, of: calls.length, left: calls.filter((args) => !made.has(digestOf(bound, args))) };
 }
 
-/** The digests of that tool's calls that came off: whoever made them, what they took back is taken back. */
+/** The digests of that tool's calls that came off: no matter who made them, what they undid is undone. */
 async function madeSince(
   { database, kernel }: WebPorts,
   { tool }: BoundTool,
   from: Date,
 ): Promise<ReadonlySet<string>> {
   await kernel.flush();
-  const rows = await database.db
-    .selectFrom('calls')
-    .select('digest')
-    .where('started_at', '>=', from.toISOString())
-    .where('tool', '=', tool.name)
-    .where('status', '=', 'ok')
-    .execute();
-  return new Set(rows.map((row) => row.digest));
+  return successfulDigests(database, tool.name, from);
 }
 
 /** As the pipeline makes it: over the arguments with their defaults. */
@@ -60,16 +54,16 @@ export async function showUndo(ports: WebPorts, approval: Approval): Promise<Jso
   return { tool: bound.tool.name, title: bound.tool.title, calls: of, undone: left.length === 0 };
 }
 
-/** Makes the calls that take it back, as the person, and stops at the first that does not come off. */
+/** Makes the calls that undo it, as the person, and stops at the first that does not come off. */
 export async function runUndo(ports: WebPorts, approval: Approval, person: Principal): Promise<JsonObject> {
   const undo = await undoOf(ports, approval);
-  if (!undo) throw new ToolFault('validation_error', 'This call cannot be undone.');
+  if (!undo) throw new ToolError('validation_error', 'This call cannot be undone.');
   const { bound, left, of } = undo;
-  if (left.length === 0) throw new ToolFault('approval_state', 'This was undone already.');
+  if (left.length === 0) throw new ToolError('approval_state', 'This was already undone.');
   for (const [index, args] of left.entries()) {
     const outcome = await decidedCall(ports, bound, args, approval, person);
     if (outcome.status !== 'ok')
-      return { undone: false, done: of - left.length + index, of, outcome: toldOutcome(outcome) };
+      return { undone: false, done: of - left.length + index, of, outcome: presentOutcome(outcome) };
   }
   return { undone: true, done: of, of };
 }

@@ -1,21 +1,24 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import { Crash } from './components/crash.tsx';
+import { ApiError, api, onSignedOut, post, setCsrf, toApiError } from '../ui/api.ts';
+import { closeEvents, onPlace, onServerEvent, openEvents } from '../ui/events.ts';
+import { Crash } from '../ui/notice.tsx';
+import { onSignedInElsewhere, rememberWanted } from '../ui/place.ts';
+import { type Session, SessionContext } from '../ui/session.ts';
+import { DecisionsProvider } from './inbox/decisions.tsx';
 import { InboxPage } from './inbox/page.tsx';
-import { ApiError, api, onSignedOut, post, setCsrf, toApiError } from './lib/api.ts';
-import { closeEvents, onPlace, onServerEvent, openEvents } from './lib/events.ts';
-import { type Session, SessionContext } from './lib/session.ts';
+import { NotFoundPage } from './not-found.tsx';
 import { Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
+import { pages } from './toolkits.ts';
 
 const ActivityPage = lazy(() => import('./activity/page.tsx'));
 const AgentsPage = lazy(() => import('./agents/page.tsx'));
 const InsightsPage = lazy(() => import('./insights/page.tsx'));
-const StartPage = lazy(() => import('./start/page.tsx'));
-const XPage = lazy(() => import('./rooms/x/page.tsx'));
-const ResearchPage = lazy(() => import('./rooms/research/page.tsx'));
-const DevPage = lazy(() => import('./rooms/dev/page.tsx'));
-const AssistantPage = lazy(() => import('./rooms/assistant/page.tsx'));
+const PasskeysPage = lazy(() => import('./passkeys/page.tsx'));
+const PolicyPage = lazy(() => import('./policy/page.tsx'));
+const ServersPage = lazy(() => import('./servers/page.tsx'));
+const StartPage = lazy(() => import('./start.tsx'));
 
 type Standing =
   | { kind: 'asking' }
@@ -42,12 +45,16 @@ export function App() {
     onPlace((listener, place) => void post('/presence', { listener, place: place ?? null }).catch(() => {}));
     void refresh();
     const stops = ['reconnected', 'config'].map((topic) => onServerEvent(topic, () => void refresh()));
+    stops.push(onSignedInElsewhere(() => void refresh()));
     return () => {
       for (const stop of stops) stop();
     };
   }, [refresh]);
 
   const signedIn = standing.kind === 'in';
+  useEffect(() => {
+    if (standing.kind === 'out') rememberWanted();
+  }, [standing.kind]);
   useEffect(() => {
     if (!signedIn) return;
     openEvents();
@@ -58,7 +65,7 @@ export function App() {
   const [guided, setGuided] = useState(false);
   useEffect(() => {
     if (standing.kind !== 'in' || guided) return;
-    // Once, when the page opens: whoever then goes to the inbox finds it there.
+    // Once, when the page opens: a person who then goes to the inbox finds it there.
     setGuided(true);
     if (standing.session.unused && location === '/') navigate('/start', { replace: true });
   }, [standing, guided, location, navigate]);
@@ -69,24 +76,29 @@ export function App() {
   if (!value) return <SignIn problem={standing.kind === 'offline' ? standing.why : undefined} />;
   return (
     <SessionContext value={value}>
-      <Shell>
-        <Crash place={location}>
-          <Suspense fallback={<p className="muted pad">Loading…</p>}>
-            <Switch>
-              <Route path="/activity/:call?" component={ActivityPage} />
-              <Route path="/agents" component={AgentsPage} />
-              <Route path="/insights" component={InsightsPage} />
-              <Route path="/start" component={StartPage} />
-              <Route path="/x/*?" component={XPage} />
-              <Route path="/research/*?" component={ResearchPage} />
-              <Route path="/dev/*?" component={DevPage} />
-              <Route path="/assistant/*?" component={AssistantPage} />
-              <Route path="/inbox/:item" component={InboxPage} />
-              <Route component={InboxPage} />
-            </Switch>
-          </Suspense>
-        </Crash>
-      </Shell>
+      <DecisionsProvider>
+        <Shell>
+          <Crash place={location}>
+            <Suspense fallback={<p className="muted pad">Loading…</p>}>
+              <Switch>
+                <Route path="/activity/:call?" component={ActivityPage} />
+                <Route path="/agents/:name?" component={AgentsPage} />
+                <Route path="/insights" component={InsightsPage} />
+                <Route path="/passkeys" component={PasskeysPage} />
+                <Route path="/policy/:part?" component={PolicyPage} />
+                <Route path="/servers/:name?" component={ServersPage} />
+                <Route path="/start" component={StartPage} />
+                {[...pages].map(([id, ToolkitPage]) => (
+                  <Route key={id} path={`/${id}/*?`} component={ToolkitPage} />
+                ))}
+                <Route path="/inbox/:item?" component={InboxPage} />
+                <Route path="/" component={InboxPage} />
+                <Route component={NotFoundPage} />
+              </Switch>
+            </Suspense>
+          </Crash>
+        </Shell>
+      </DecisionsProvider>
     </SessionContext>
   );
 }

@@ -1,30 +1,34 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { Badge } from './components/badge.tsx';
-import { Button } from './components/button.tsx';
-import { Notice } from './components/notice.tsx';
-import { useFaultToast, useToast } from './components/toast.tsx';
-import { post, useQuery } from './lib/api.ts';
-import { useLive } from './lib/events.ts';
-import { useSession } from './lib/session.ts';
-import { useTheme } from './lib/theme.ts';
-import { Pointed } from './pointed.tsx';
+import { post, useQuery } from '../ui/api.ts';
+import { useLive } from '../ui/events.ts';
+import { Button } from '../ui/field.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { useSession, useTheme } from '../ui/session.ts';
+import { setWaiting } from '../ui/title.ts';
+import { useErrorToast, useToast } from '../ui/toast.tsx';
+import { NotifyToggle } from './notifications.tsx';
+import { iconOf, notices, pages } from './toolkits.ts';
 
-const SCREENS = [
-  { path: '/', label: 'Inbox' },
-  { path: '/activity', label: 'Activity' },
-  { path: '/agents', label: 'Agents' },
-  { path: '/insights', label: 'Insights' },
-] as const;
-const ROOMS = [
-  { path: '/x', label: 'X', toolkit: 'x' },
-  { path: '/research', label: 'Research', toolkit: 'research' },
-  { path: '/dev', label: 'Dev', toolkit: 'dev' },
-  { path: '/assistant', label: 'Assistant', toolkit: 'assistant' },
-] as const;
+interface Screen {
+  readonly path: string;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly needs?: string;
+}
 
-/** So much of the name before stays in sight. */
-const EDGE = 48;
+const SCREENS: readonly Screen[] = [
+  { path: '/', label: 'Inbox', icon: 'inbox' },
+  { path: '/activity', label: 'Activity', icon: 'activity' },
+  { path: '/agents', label: 'Agents', icon: 'agent' },
+  { path: '/servers', label: 'Servers', icon: 'server', needs: 'gateway' },
+  { path: '/policy', label: 'Policy', icon: 'policy' },
+  { path: '/insights', label: 'Insights', icon: 'insights' },
+  { path: '/passkeys', label: 'Passkeys', icon: 'key' },
+];
+const TABS = ['/', '/activity', '/agents', '/policy'];
+const Palette = lazy(() => import('./palette.tsx'));
 
 /** What stands around every screen: where one can go, how the server stands, who is signed in. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -32,9 +36,31 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [theme, nextTheme] = useTheme();
   const live = useLive();
   const say = useToast();
-  const sayFault = useFaultToast();
+  const describeError = useErrorToast();
   const waiting = useQuery<{ total: number }>('/inbox/count', { topics: ['approvals'] }).data?.total ?? 0;
-  const rooms = ROOMS.filter(({ toolkit }) => session.toolkits.includes(toolkit));
+  const screens = SCREENS.filter(
+    ({ needs }) => needs === undefined || session.toolkits.some(({ id }) => id === needs),
+  );
+  const kits = session.toolkits.filter(({ id }) => pages.has(id));
+  const kitScreens = kits.map(
+    ({ id, title }): Screen => ({ path: `/${id}`, label: title, icon: iconOf(id) ?? 'braces' }),
+  );
+  const all = [...screens, ...kitScreens];
+  const [more, setMore] = useState(false);
+  const [jumping, setJumping] = useState(false);
+  const [place] = useLocation();
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      if (!document.querySelector('dialog[open]')) setJumping(true);
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+  useEffect(() => setWaiting(waiting), [waiting]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another place closes the menu
+  useEffect(() => setMore(false), [place]);
 
   const signOut = async (): Promise<void> => {
     await post('/sign-out');
@@ -43,70 +69,50 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const resume = async (): Promise<void> => {
     await post('/resume');
     await refresh();
-    say('Changes are allowed again.', { tone: 'good' });
+    say('Resumed. Changes can run again, subject to policy.', { tone: 'good' });
   };
-  const list = useRef<HTMLElement>(null);
-  const [place] = useLocation();
-  // On a narrow screen the names scroll, and that of the open screen may be out of sight.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looks again wherever one goes
-  useEffect(() => {
-    const nav = list.current;
-    const open = nav?.querySelector<HTMLElement>('[aria-current]');
-    if (!nav || !open) return;
-    const from = open.offsetLeft - nav.offsetLeft;
-    const seen = from >= nav.scrollLeft && from + open.offsetWidth <= nav.scrollLeft + nav.clientWidth;
-    if (!seen) nav.scrollLeft = from - EDGE;
-  }, [place]);
-
   return (
     <div className="shell">
       <a className="skip-link" href="#main">
         Skip to content
       </a>
-      <header className="shell-side">
+      <header className={more ? 'shell-side shell-side-open' : 'shell-side'}>
         <Link href="/" className="brand">
-          <span className="brand-mark" aria-hidden="true">
-            ✓
-          </span>
+          <BrandMark />
           Countersign
         </Link>
-        <nav aria-label="Screens" className="nav" ref={list}>
-          {SCREENS.map(({ path, label }) => (
-            <NavLink key={path} path={path}>
-              {label}
-              {path === '/' && waiting > 0 ? (
-                <span className="nav-count">
-                  {waiting > 9999 ? '9999+' : waiting}
-                  <span className="sr-only"> waiting</span>
-                </span>
-              ) : null}
-            </NavLink>
+        <button type="button" className="jump" onClick={() => setJumping(true)}>
+          <Icon name="search" small />
+          Search or jump to
+          <kbd className="key">Ctrl K</kbd>
+        </button>
+        <nav aria-label="Screens" className="nav">
+          {screens.map((screen) => (
+            <NavLink key={screen.path} {...screen} count={screen.path === '/' ? waiting : 0} />
           ))}
-          {rooms.length > 0 ? <span className="nav-rule" aria-hidden="true" /> : null}
-          {rooms.map(({ path, label }) => (
-            <NavLink key={path} path={path}>
-              {label}
-            </NavLink>
+          {kits.length > 0 ? <span className="nav-head">Toolkits</span> : null}
+          {kitScreens.map((screen) => (
+            <NavLink key={screen.path} {...screen} count={0} />
           ))}
         </nav>
         <div className="shell-foot">
-          <div className="shell-state">
-            <Badge tone={session.mode === 'composer' ? 'info' : 'neutral'} title="Operating mode">
-              {session.mode}
-            </Badge>
-            <span className={live ? 'live live-on' : 'live'}>{live ? 'live' : 'reconnecting…'}</span>
-          </div>
           <div className="shell-tools">
-            <Link href="/start" className="link-button">
+            <Link href="/start" className="shell-tool">
+              <Icon name="guide" small />
               Guide
             </Link>
-            <button type="button" className="link-button" onClick={nextTheme}>
+            <button type="button" className="shell-tool" onClick={nextTheme}>
+              <Icon name="theme" small />
               Theme: {theme}
             </button>
-            <button type="button" className="link-button" onClick={() => signOut().catch(sayFault)}>
+            <NotifyToggle />
+            <button type="button" className="shell-tool" onClick={() => signOut().catch(describeError)}>
+              <Icon name="signOut" small />
               Sign out
             </button>
           </div>
+          <span className={live ? 'live live-on' : 'live'}>{live ? 'live' : 'reconnecting…'}</span>
+          <span title="Operating mode">Mode: {session.mode}</span>
           <p className="shell-who">
             {session.person} · {session.version}
           </p>
@@ -116,27 +122,73 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         {session.paused ? (
           <Notice tone="warn">
             <p>
-              <strong>Paused.</strong> Every change is refused until you resume.
+              <strong>Paused.</strong> New changes are refused until you resume.
             </p>
-            <Button small onClick={() => resume().catch(sayFault)}>
+            <Button small onClick={() => resume().catch(describeError)}>
               Resume
             </Button>
           </Notice>
         ) : null}
-        <Pointed />
+        {jumping ? (
+          <Suspense>
+            <Palette places={all} onTheme={nextTheme} onClose={() => setJumping(false)} />
+          </Suspense>
+        ) : null}
+        <Suspense>
+          {session.toolkits.map(({ id }) => {
+            const ToolkitNotice = notices.get(id);
+            return ToolkitNotice ? <ToolkitNotice key={id} /> : null;
+          })}
+        </Suspense>
         {children}
       </main>
+      <nav aria-label="Tabs" className="tab-bar">
+        {screens
+          .filter(({ path }) => TABS.includes(path))
+          .map((screen) => (
+            <NavLink key={screen.path} {...screen} count={screen.path === '/' ? waiting : 0} tab />
+          ))}
+        <button
+          type="button"
+          className="tab-link"
+          aria-expanded={more}
+          onClick={() => setMore((open) => !open)}
+        >
+          <Icon name="more" />
+          More
+        </button>
+      </nav>
     </div>
   );
 }
 
-function NavLink({ path, children }: { readonly path: string; readonly children: ReactNode }) {
+export const BrandMark = () => (
+  <span className="brand-mark" aria-hidden="true">
+    <Icon name="sign" />
+  </span>
+);
+
+interface NavLinkProps extends Screen {
+  readonly count: number;
+  readonly tab?: boolean;
+}
+
+function NavLink({ path, label, icon, count, tab }: NavLinkProps) {
   const [location] = useLocation();
   const current =
-    path === '/' ? location === '/' || location.startsWith('/inbox') : location.startsWith(path);
+    path === '/'
+      ? location === '/' || location.startsWith('/inbox')
+      : location === path || location.startsWith(`${path}/`);
   return (
-    <Link href={path} className="nav-link" aria-current={current ? 'page' : undefined}>
-      {children}
+    <Link href={path} className={tab ? 'tab-link' : 'nav-link'} aria-current={current ? 'page' : undefined}>
+      <Icon name={icon} />
+      {label}
+      {count > 0 ? (
+        <span className="nav-count">
+          {count > 9999 ? '9999+' : count}
+          <span className="sr-only"> waiting</span>
+        </span>
+      ) : null}
     </Link>
   );
 }

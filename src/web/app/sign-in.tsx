@@ -1,14 +1,19 @@
-import { CopyBox } from './components/copy-box.tsx';
-import { Notice } from './components/notice.tsx';
+import { useLocation } from 'wouter';
+import { CopyBox } from '../ui/field.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { BrandMark } from './shell.tsx';
 
-/** Nobody is signed in: how to get the link that does it. */
+/** Only what no shell takes for anything but a word: the address may be a stranger's. */
+const PLAIN_PAGE = /^\/[\w/-]+$/;
+
+/** No one is signed in: how to get the link that does it. */
 export function SignIn({ problem }: { readonly problem: string | undefined }) {
+  const [page] = useLocation();
+  const isPlain = PLAIN_PAGE.test(page);
   return (
     <main className="sign-in">
       <h1 className="brand brand-large">
-        <span className="brand-mark" aria-hidden="true">
-          ✓
-        </span>
+        <BrandMark />
         Countersign
       </h1>
       {problem ? (
@@ -16,11 +21,14 @@ export function SignIn({ problem }: { readonly problem: string | undefined }) {
           <p>{problem}</p>
         </Notice>
       ) : null}
-      <p>Agents propose, you countersign. To open your inbox, run this in a terminal on the same machine:</p>
-      <CopyBox text="countersign open" label="the command" />
+      <p>
+        Agents propose, you countersign. To open {isPlain ? 'this page' : 'your inbox'}, run this in a
+        terminal on the machine that runs Countersign:
+      </p>
+      <CopyBox text={isPlain ? `countersign open ${page}` : 'countersign open'} label="the command" />
       <p className="muted">
-        It prints a link that signs this browser in. The link works once and for ten minutes; an agent's token
-        never opens this page.
+        It prints a link that signs in this browser. The link works once and expires in ten minutes. Agent
+        tokens cannot open this page.
       </p>
     </main>
   );

@@ -1,7 +1,11 @@
 import { createInterface } from 'node:readline';
-import { ToolFault } from '../../../src/contract/faults.ts';
+import { ToolError } from '../../../src/contract/errors.ts';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import { ok, openAssistant, openAssistantStore } from '../assistant.ts';
+import {
+  ok,
+  openAssistant,
+  openAssistantStore,
+} from '../../../src/toolkits/assistant/test/support/assistant.ts';
 
 /**
  * A process with the assistant in it. Each line on stdin is an order or a word; each line on stdout the end of one.
@@ -49,6 +53,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   const signal = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
   void assistant.order(message, { sessionKey, signal }).then(
     ({ text, notices, storedAt }) => say({ id, text, notices: [...notices], storedAt }),
-    (error: unknown) => say({ id, code: error instanceof ToolFault ? error.code : String(error) }),
+    (error: unknown) => say({ id, code: error instanceof ToolError ? error.code : String(error) }),
   );
 }

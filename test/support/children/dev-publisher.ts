@@ -1,4 +1,4 @@
-import { openWorld } from '../dev.ts';
+import { openWorld } from '../../../src/toolkits/dev/test/support/dev.ts';
 
 /** Proposes one code change in a process of its own, so that the test can kill it between any two steps of git. */
 const [folder = '', config = '{}', args = '{}', callId = ''] = process.argv.slice(2);

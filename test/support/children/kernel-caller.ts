@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
-import type { Database } from '../../../src/kernel/database.ts';
-import { openStorage } from '../../../src/storage/open.ts';
+import { openStorage } from '../../../src/app/open-storage.ts';
+import type { Database } from '../../../src/kernel/store/database.ts';
 import { openTestKernel } from '../kernel.ts';
 
 /**
- * A process with a kernel that makes the calls it is told to on stdin. `killAt` ends it, as kill -9 would, right before
+ * A process with a kernel that makes the calls it reads from stdin. `killAt` ends it, as kill -9 would, right before
  * or after a numbered write transaction, or in the middle of the tool's effect.
  */
 const [url = '', dataDir = '', limit = '100000'] = process.argv.slice(2);

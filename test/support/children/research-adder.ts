@@ -1,4 +1,4 @@
-import { byAgent, openBench } from '../research.ts';
+import { byAgent, openBench } from '../../../src/toolkits/research/test/support/research.ts';
 
 /** Adds codes to a project, one change after the other, while others do the same. */
 const [dir = '', path = '', name = '', count = '0'] = process.argv.slice(2);

@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { ProjectAnalysis } from '../../../src/toolkits/research/analysis/service.ts';
-import { openBench } from '../research.ts';
+import { SuggestionEngine } from '../../../src/toolkits/research/suggest/engine.ts';
+import { openBench } from '../../../src/toolkits/research/test/support/research.ts';
 
-/** Indexes and reads a project as a server would: `DIR PROJECT FOLDER`. Waits for a line, so that several can begin at once. */
+/**
+ * Indexes and reads a project as a server would: `DIR PROJECT FOLDER`. Waits for a line, so several can begin
+ * simultaneously.
+ */
 const [dir = '', path = '', folder = ''] = process.argv.slice(2);
 const project = (await openBench(dir)).open(path);
 process.stdout.write('ready\n');
@@ -19,10 +23,10 @@ const letters = (text: string) => {
 };
 const embedder = {
   model: 'letters',
+  address: 'none',
   embed: async (texts: readonly string[]) => texts.map(letters),
-  close: async () => {},
 };
-const analysis = new ProjectAnalysis({ project, folder, embedder });
+const analysis = new ProjectAnalysis({ project, folder, engine: new SuggestionEngine(), embedder });
 await analysis.prepare(
   project.sources().map(({ id }) => id),
   { verify: true },

@@ -1,4 +1,4 @@
-import { byAgent, openBench } from '../research.ts';
+import { byAgent, openBench } from '../../../src/toolkits/research/test/support/research.ts';
 
 /** Changes a project in a process of its own and stops at a named step, so that the test can kill it exactly there. */
 const [dir = '', path = '', step = '', job = ''] = process.argv.slice(2);

@@ -1,8 +1,8 @@
-// Posts through a sandbox of its own on a shared store, and prints the ids it got. Started several times at once.
+// Posts through a sandbox of its own on a shared store, and prints the ids it got. Started several times in parallel.
 import type { Kysely } from 'kysely';
-import type { SandboxTables } from '../../../src/sandbox/kysely-state.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
-import { openStorage } from '../../../src/storage/open.ts';
+import { openStorage } from '../../../src/app/open-storage.ts';
+import { startSandbox } from '../../../src/toolkits/x/emulator/start.ts';
+import type { SandboxTables } from '../../../src/toolkits/x/emulator/stored-state.ts';
 
 const [url = '', name = '', count = '0', now = ''] = process.argv.slice(2);
 const database = await openStorage({ url });

@@ -1,10 +1,10 @@
-// Asks X who is signed in with a token that needs refreshing, and prints the answer. Started several times at once.
+// Asks X who is signed in with a token that needs refreshing, and prints the answer. Started several times in parallel.
 
 import type { Kysely } from 'kysely';
-import { createLeases } from '../../../src/kernel/leases.ts';
-import { openStorage } from '../../../src/storage/open.ts';
+import { openStorage } from '../../../src/app/open-storage.ts';
+import { createLeases } from '../../../src/kernel/store/database.ts';
 import { connectX } from '../../../src/toolkits/x/client/connect.ts';
-import type { XClientTables } from '../../../src/toolkits/x/client/tables.ts';
+import type { XClientTables } from '../../../src/toolkits/x/client/store.ts';
 
 const [dataDir = '', storePath = '', origin = '', now = ''] = process.argv.slice(2);
 const database = await openStorage({ url: storePath });

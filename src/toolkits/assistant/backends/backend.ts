@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../../contract/json.ts';
+import type { ViewData } from '../../../contract/view.ts';
 import type { Meter } from '../runtime/meter.ts';
 import type { Run } from '../sessions/runs.ts';
 import type { Session } from '../sessions/sessions.ts';
+import type { views } from '../views.ts';
 
 /** One order whose turn has come. */
 export interface Turn {
@@ -11,7 +13,7 @@ export interface Turn {
   readonly resume: boolean;
   readonly signal: AbortSignal;
   readonly meter: Meter;
-  /** What is being done, in a few words, for whoever waits. */
+  /** What is being done, in a few words, for a waiting caller. */
   report(doing: string): void;
 }
 
@@ -47,7 +49,7 @@ export interface Backend {
   /** Throws the fault an order would meet before any work is done. */
   check(): Promise<void>;
   /** What is configured, without secrets. */
-  describe(): JsonObject;
+  describe(): Pick<ViewData<typeof views.status>, 'backend' | 'model' | 'fallbacks' | 'program'>;
   /** Really asks: a model request, or a look for the program. */
   ping(signal: AbortSignal): Promise<JsonObject>;
 }

@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ToolError } from '../../../contract/errors.ts';
+import type { JsonObject } from '../../../contract/json.ts';
 import {
   openAssistant,
   openAssistantStore,
   type TestAssistant,
   type TestAssistantStore,
-} from '../../../../test/support/assistant.ts';
-import { ToolFault } from '../../../contract/faults.ts';
-import type { JsonObject } from '../../../contract/json.ts';
+} from '../test/support/assistant.ts';
 
 let store: TestAssistantStore;
 let assistant: TestAssistant | undefined;
@@ -38,19 +38,19 @@ const agent = (script: string, args: string[], more: JsonObject = {}, env: Recor
   return assistant;
 };
 
-const faultOf = async (work: Promise<unknown>): Promise<ToolFault> => {
+const toToolError = async (work: Promise<unknown>): Promise<ToolError> => {
   const error = await work.then(
     () => undefined,
     (caught: unknown) => caught,
   );
-  expect(error).toBeInstanceOf(ToolFault);
-  return error as ToolFault;
+  expect(error).toBeInstanceOf(ToolError);
+  return error as ToolError;
 };
 
 const ECHO = 'console.log(JSON.stringify(process.argv.slice(2)))';
 
 describe('a command-line agent', () => {
-  it('gets message and session as arguments, each one argument whatever it holds, without a shell', async () => {
+  it('gets message and session as arguments, each one argument regardless of its content, without a shell', async () => {
     const message = 'say "hi"; $(touch /tmp/x) `id` {session} && echo';
     const result = await agent(ECHO, ['--session', '{session}', '--', '{message}']).order(message, {
       sessionKey: 'k',
@@ -66,7 +66,7 @@ describe('a command-line agent', () => {
   });
 
   it('is not handed a message that it would take for an option', async () => {
-    const fault = await faultOf(agent(ECHO, ['{message}']).order('--yolo'));
+    const fault = await toToolError(agent(ECHO, ['{message}']).order('--yolo'));
     expect(fault.code).toBe('invalid_input');
   });
 
@@ -128,17 +128,17 @@ describe('a command-line agent', () => {
   });
 
   it('that fails is an error that quotes its last words', async () => {
-    const fault = await faultOf(agent("console.error('not signed in'); process.exit(3)", []).order('x'));
+    const fault = await toToolError(agent("console.error('not signed in'); process.exit(3)", []).order('x'));
     expect(fault).toMatchObject({ code: 'assistant_error', effect: 'partial' });
     expect(fault.message).toMatch(/ended with code 3, saying “not signed in”/);
   });
 
-  it('that may not be run is told apart from one that is not there', async () => {
+  it('that is not executable is distinguished from one that is missing', async () => {
     const file = fileURLToPath(import.meta.url);
     assistant = openAssistant({ store, config: { backend: 'command', command: [file] } });
-    const fault = await faultOf(assistant.order('x'));
+    const fault = await toToolError(assistant.order('x'));
     expect(fault).toMatchObject({ code: 'assistant_not_configured' });
-    expect(fault.message).toContain(`${file} may not be run: make it executable`);
+    expect(fault.message).toContain(`${file} is not executable. Make it executable`);
   });
 
   it('that is not installed is an error of configuration', async () => {
@@ -147,7 +147,7 @@ describe('a command-line agent', () => {
       config: { backend: 'command', command: ['no-such-agent'] },
       env: { PATH: '/bin' },
     });
-    const fault = await faultOf(assistant.order('x'));
+    const fault = await toToolError(assistant.order('x'));
     expect(fault.code).toBe('assistant_not_configured');
   });
 
@@ -157,14 +157,14 @@ describe('a command-line agent', () => {
       const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
       writeFileSync(${JSON.stringify(pidFile)}, String(child.pid));
       setInterval(() => {}, 1000);`;
-    const fault = await faultOf(agent(script, [], { timeout_seconds: 2 }).order('x'));
+    const fault = await toToolError(agent(script, [], { timeout_seconds: 2 }).order('x'));
     expect(fault).toMatchObject({ code: 'timeout', effect: 'partial' });
     const { readFileSync } = await import('node:fs');
     const pid = Number(readFileSync(pidFile, 'utf8'));
     const isAlive = () => {
       try {
         process.kill(pid, 0);
-        // A zombie still has its number; its state tells.
+        // A zombie still has its number; its state shows.
         return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
       } catch {
         return false;
@@ -176,7 +176,7 @@ describe('a command-line agent', () => {
   it('is stopped when the caller cancels', async () => {
     const caller = new AbortController();
     const running = agent("console.log('started'.repeat(1000)); setInterval(() => {}, 1000)", []);
-    const waiting = faultOf(running.order('x', { signal: caller.signal }));
+    const waiting = toToolError(running.order('x', { signal: caller.signal }));
     while (!running.progress.some((text) => text.includes('bytes so far'))) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -3,16 +3,15 @@ import { access, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 
 import { tmpdir } from 'node:os';
 import { delimiter, extname, isAbsolute, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { ToolFault } from '../../../contract/faults.ts';
 import type { JsonObject } from '../../../contract/json.ts';
-import { makeFolder } from '../../../lib/make-folder.ts';
+import { makeFolder } from '../../../lib/file-error.ts';
 import type { AssistantConfig } from '../config.ts';
+import { AssistantError } from '../errors.ts';
 import { MAX_FILE_BYTES, tooLarge } from '../runtime/answer.ts';
-import { transcriptText } from '../sessions/export.ts';
+import { transcriptText } from '../sessions/report.ts';
 import type { Transcript } from '../sessions/transcript.ts';
-import { fillArgv, mentions } from './argv.ts';
 import type { Backend, Reply, ReplyFile, Turn } from './backend.ts';
-import { type ProcessResult, runProcess } from './process.ts';
+import { fillArgv, mentions, type ProcessResult, runProcess } from './process.ts';
 
 type CommandConfig = Pick<
   AssistantConfig,
@@ -42,12 +41,12 @@ const PASSED_ENV = [
   'TZ',
 ];
 const QUOTED_CHARS = 300;
-/** Bytes of output after which the caller is told again that the command goes on. */
+/** Bytes of output after which the caller is notified again that the command continues. */
 const REPORT_EVERY = 4_096;
 
 /** A command-line agent answers: for people who are signed in to one and have no API key. */
 export class CommandBackend implements Backend {
-  /** What a killed command had done nobody here knows, so its work is never begun again unasked. */
+  /** What a killed command had done is unknown here, so its work is never begun again unasked. */
   readonly resumable = false;
   readonly windowTokens = 0;
   readonly #parts: CommandBackendParts;
@@ -60,7 +59,7 @@ export class CommandBackend implements Backend {
     await this.#locate(this.#template(false));
   }
 
-  describe(): JsonObject {
+  describe(): ReturnType<Backend['describe']> {
     return { backend: 'command', program: this.#parts.config.command?.[0] ?? null };
   }
 
@@ -130,9 +129,13 @@ export class CommandBackend implements Backend {
       });
     } catch (error) {
       turn.signal.throwIfAborted();
-      throw new ToolFault('assistant_not_configured', `The command ${template[0]} could not be started.`, {
-        cause: error,
-      });
+      throw new AssistantError(
+        'assistant_not_configured',
+        `The command ${template[0]} could not be started.`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 
@@ -142,11 +145,11 @@ export class CommandBackend implements Backend {
     const said = stripVTControlCharacters(result.stderr || result.stdout)
       .trim()
       .slice(-QUOTED_CHARS);
-    throw new ToolFault(
+    throw new AssistantError(
       'assistant_error',
-      `The command ${program} ${how}${said ? `, saying “${said}”` : ''}. What it did until then is not known here.`,
+      `The command ${program} ${how}${said ? `, saying “${said}”` : ''}. What it did until then is unknown.`,
       {
-        // It acts outside of the pipeline, so that nobody here can say whether repeating is safe.
+        // It acts outside of the pipeline, so it is unknown here whether repeating is safe.
         effect: 'partial',
         retryable: false,
       },
@@ -157,7 +160,7 @@ export class CommandBackend implements Backend {
     const { command, command_resume } = this.#parts.config;
     const template = resume ? (command_resume ?? command) : command;
     if (template) return template;
-    throw new ToolFault(
+    throw new AssistantError(
       'assistant_not_configured',
       '[assistant] backend is "command", but no command is set. Example: command = ["claude", "-p", "--session-id", "{session}", "--", "{message}"].',
     );
@@ -183,16 +186,16 @@ export class CommandBackend implements Backend {
       );
       if (isProgram) return path;
     }
-    throw new ToolFault(
+    throw new AssistantError(
       'assistant_not_configured',
       program.includes('/') && existsSync(program)
-        ? `The command ${program} may not be run: make it executable (chmod +x), or name the program that runs it first in [assistant] command.`
+        ? `The command ${program} is not executable. Make it executable (chmod +x), or put the program that runs it first in [assistant] command.`
         : `The command ${program} was not found. Give its full path in [assistant] command, or put it on the PATH.`,
     );
   }
 }
 
-/** Whatever the command left in its folder for files goes back with the answer. */
+/** Everything the command left in its folder for files goes back with the answer. */
 async function readFiles(folder: string): Promise<{ files: ReplyFile[]; notices: string[] }> {
   const files: ReplyFile[] = [];
   const notices: string[] = [];

@@ -1,5 +1,7 @@
 import type { LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ToolError } from '../../../contract/errors.ts';
+import type { Outcome } from '../../../contract/outcome.ts';
 import {
   type AssistantOptions,
   FORMS,
@@ -11,8 +13,7 @@ import {
   startModel,
   type TestAssistant,
   type TestAssistantStore,
-} from '../../../../test/support/assistant.ts';
-import { ToolFault } from '../../../contract/faults.ts';
+} from '../test/support/assistant.ts';
 
 let mock: LLMock;
 let store: TestAssistantStore;
@@ -35,14 +36,16 @@ afterEach(async () => {
   await mock.stop();
 });
 
-const faultOf = async (work: Promise<unknown>): Promise<ToolFault> => {
+const toToolError = async (work: Promise<unknown>): Promise<ToolError> => {
   const error = await work.then(
     () => undefined,
     (caught: unknown) => caught,
   );
-  expect(error).toBeInstanceOf(ToolFault);
-  return error as ToolFault;
+  expect(error).toBeInstanceOf(ToolError);
+  return error as ToolError;
 };
+
+const okText = (text: string): Outcome => ({ status: 'ok', data: text, notes: {}, replayed: false });
 
 const weather: KernelTool = {
   name: 'get_weather',
@@ -83,7 +86,7 @@ describe.each(modes)('a model that speaks $form, streaming $stream', ({ form, st
     mock.on({ userMessage: 'weather', toolResultContains: 'clear' }, { content: 'Rome is clear.' });
     const assistant = open({ config: config(), tools: [weather] });
     const result = await assistant.order('weather in Rome?');
-    expect(result.text).toBe('Let me look.\n\nRome is clear.');
+    expect(result.text).toBe('Let me look.\n\n{"city":"Rome","sky":"clear"}\n\nRome is clear.');
     expect(result.steps).toBe(2);
     expect(assistant.invocations).toMatchObject([
       { tool: 'get_weather', args: { city: 'Rome' }, principal: { kind: 'agent', id: 'assistant' } },
@@ -96,12 +99,12 @@ describe.each(modes)('a model that speaks $form, streaming $stream', ({ form, st
       error: { message: 'Incorrect API key provided: sk-secret-1234' },
       status: 401,
     });
-    const fault = await faultOf(open({ config: config() }).order('hello'));
+    const fault = await toToolError(open({ config: config() }).order('hello'));
     expect(fault).toMatchObject({ code: 'assistant_auth', retryable: false });
     expect(fault.message).not.toContain('sk-secret');
   });
 
-  it('tries again when told to slow down, and answers when that has passed', async () => {
+  it('retries when rate limited, and answers afterwards', async () => {
     mock.on(
       { userMessage: 'hello', sequenceIndex: 0 },
       { error: { message: 'slow' }, status: 429, retryAfter: 0 },
@@ -114,43 +117,43 @@ describe.each(modes)('a model that speaks $form, streaming $stream', ({ form, st
 
   it('fails with assistant_rate_limited when that does not pass', async () => {
     mock.onMessage('hello', { error: { message: 'slow' }, status: 429, retryAfter: 7 });
-    const fault = await faultOf(open({ config: config() }).order('hello'));
+    const fault = await toToolError(open({ config: config() }).order('hello'));
     expect(fault).toMatchObject({ code: 'assistant_rate_limited', retryable: true });
     expect(fault.resetAt).toBeInstanceOf(Date);
   });
 
   it('fails with assistant_error, to be tried later, when the server is down', async () => {
     mock.onMessage('hello', { error: { message: 'overloaded' }, status: 503 });
-    const fault = await faultOf(open({ config: config() }).order('hello'));
+    const fault = await toToolError(open({ config: config() }).order('hello'));
     expect(fault).toMatchObject({ code: 'assistant_error', retryable: true });
     expect(fault.message).toContain('503');
   });
 
   it('fails with assistant_error when the answer cannot be read', async () => {
     mock.onMessage('hello', { content: 'never seen' }, { chaos: { malformedRate: 1 } });
-    const fault = await faultOf(open({ config: config() }).order('hello'));
+    const fault = await toToolError(open({ config: config() }).order('hello'));
     expect(fault).toMatchObject({ code: 'assistant_error', retryable: true });
   });
 
   it('fails with assistant_error when the connection is cut before the answer', async () => {
     mock.onMessage('hello', { content: 'never seen' }, { chaos: { disconnectRate: 1 } });
-    const fault = await faultOf(open({ config: config() }).order('hello'));
+    const fault = await toToolError(open({ config: config() }).order('hello'));
     expect(fault).toMatchObject({ code: 'assistant_error', retryable: true });
   });
 
   it('fails with timeout when the model takes too long', async () => {
     mock.onMessage('hello', { content: 'late' }, { chaos: { latencyMs: 5_000 } });
-    const fault = await faultOf(open({ config: config({ step_timeout_seconds: 1 }) }).order('hello'));
+    const fault = await toToolError(open({ config: config({ step_timeout_seconds: 1 }) }).order('hello'));
     expect(fault.code).toBe('timeout');
   });
 
-  it('fails with assistant_context_overflow when the message does not fit the model', async () => {
+  it('fails with assistant_context_overflow when the message is too large for the model', async () => {
     const error = {
       message: "This model's maximum context length is 10 tokens",
       code: 'context_length_exceeded',
     };
     mock.onMessage('hello', { error, status: 400 });
-    const fault = await faultOf(open({ config: config() }).order('hello'));
+    const fault = await toToolError(open({ config: config() }).order('hello'));
     expect(fault.code).toBe('assistant_context_overflow');
   });
 });
@@ -175,7 +178,7 @@ describe.each(FORMS)('a stream of the form %s', (form) => {
   it('that keeps breaking off is a failure', async () => {
     const content = 'This is a long answer that breaks off in the middle of everything.';
     mock.onMessage('hello', { content }, { chunkSize: 5, latency: 30, disconnectAfterMs: 100 });
-    const fault = await faultOf(open({ config: modelConfig(mock, form) }).order('hello'));
+    const fault = await toToolError(open({ config: modelConfig(mock, form) }).order('hello'));
     expect(fault.code).toBe('assistant_error');
   });
 });
@@ -191,7 +194,7 @@ describe('the assistant’s tools', () => {
     return body.messages.findLast((message) => message.role === 'tool')?.content ?? '';
   };
 
-  it('that wait for approval are told to the model and listed for the caller', async () => {
+  it('that wait for approval are shown to the model and listed for the caller', async () => {
     asks('post_tweet', { text: 'hi' });
     const tool: KernelTool = {
       name: 'post_tweet',
@@ -205,19 +208,19 @@ describe('the assistant’s tools', () => {
       }),
     };
     const result = await open({ config: config(), tools: [tool] }).order('do it');
-    expect(toolResult()).toMatch(/^Not done yet\. .*approval as item 7/);
+    expect(toolResult()).toMatch(/^Not done\. .*approval \(approval 7/);
     expect(result.pendingApprovals).toEqual([{ approvalId: 7, tool: 'post_tweet', reason: 'changes ask' }]);
   });
 
   it.each([
     [
       'refused',
-      { status: 'refused', fault: new ToolFault('policy_denied_blocked', 'Blocked.'), rule: 'r' },
+      { status: 'refused', fault: new ToolError('policy_denied_blocked', 'Blocked.'), rule: 'r' },
       /^Refused and not done \(policy_denied_blocked\)/,
     ],
     [
       'failed',
-      { status: 'failed', fault: new ToolFault('not_found', 'No such post.') },
+      { status: 'failed', fault: new ToolError('not_found', 'No such post.') },
       /^Failed \(not_found\): No such post/,
     ],
     [
@@ -232,10 +235,10 @@ describe('the assistant’s tools', () => {
     ],
     [
       'indeterminate',
-      { status: 'indeterminate', fault: new ToolFault('indeterminate', 'x') },
-      /^It is not known whether/,
+      { status: 'indeterminate', fault: new ToolError('indeterminate', 'x') },
+      /^Outcome unknown/,
     ],
-  ] as const)('that are %s are told to the model in plain words', async (_, outcome, words) => {
+  ] as const)('that are %s are reported to the model in plain words', async (_, outcome, words) => {
     asks('some_tool');
     const tool: KernelTool = { name: 'some_tool', effect: 'change', answer: () => outcome };
     const result = await open({ config: config(), tools: [tool] }).order('do it');
@@ -243,7 +246,7 @@ describe('the assistant’s tools', () => {
     expect(result.text).toBe('That is all.');
   });
 
-  it('never include decisions or the assistant itself, whatever the configuration says', async () => {
+  it('never include decisions or the assistant itself, regardless of the configuration', async () => {
     mock.onMessage('hello', { content: 'Hi' });
     const answer = () => ok({});
     const tools: KernelTool[] = [
@@ -292,10 +295,45 @@ describe('the assistant’s tools', () => {
       tools: [...many, weather, decide],
     });
     const result = await assistant.order('do it');
-    expect(result.text).toBe('Oslo is clear.');
+    // What a tool gave is part of the answer; the search for the tool is not.
+    expect(result.text).toBe('{"city":"Oslo","sky":"clear"}\n\nOslo is clear.');
     expect(assistant.invocations.map(({ tool, args }) => ({ tool, args }))).toEqual([
       { tool: 'get_weather', args: { city: 'Oslo' } },
     ]);
+  });
+
+  it('give results that the answer repeats only once, and long ones shortened', async () => {
+    mock.on(
+      { userMessage: 'do it', hasToolResult: false },
+      {
+        toolCalls: [
+          { name: 'read_page', arguments: {} },
+          { name: 'read_book', arguments: {} },
+        ],
+      },
+    );
+    mock.on({ userMessage: 'do it', hasToolResult: true }, { content: 'The page says: a  short\ntext' });
+    const book = `begin ${'x'.repeat(9_000)} end`;
+    const tools: KernelTool[] = [
+      { name: 'read_page', effect: 'read', answer: () => okText('a short text') },
+      { name: 'read_book', effect: 'read', answer: () => okText(book) },
+    ];
+    const { text } = await open({ config: config(), tools }).order('do it');
+    expect(text).toMatch(
+      /^begin x+\n\[… \d+ characters omitted …\]\nx+ end\n\nThe page says: a {2}short\ntext$/,
+    );
+    expect(text.length).toBeLessThan(4_200);
+    expect(toolResult()).toBe(book);
+  });
+
+  it('make no answer out of a model that says nothing', async () => {
+    mock.on(
+      { userMessage: 'do it', hasToolResult: false },
+      { toolCalls: [{ name: 'get_weather', arguments: {} }] },
+    );
+    mock.on({ userMessage: 'do it', hasToolResult: true }, { content: '' });
+    const fault = await toToolError(open({ config: config(), tools: [weather] }).order('do it'));
+    expect(fault).toMatchObject({ code: 'assistant_error', message: 'mock/one returned an empty answer.' });
   });
 
   it('obey only the pipeline when a result asks to approve or to post', async () => {
@@ -317,7 +355,7 @@ describe('the assistant’s tools', () => {
         ],
       },
     );
-    mock.on({ userMessage: 'do it', toolResultContains: 'Not done yet' }, { content: 'It waits.' });
+    mock.on({ userMessage: 'do it', toolResultContains: 'approval is pending' }, { content: 'It waits.' });
     const posted: unknown[] = [];
     const tools: KernelTool[] = [
       { name: 'read_page', effect: 'read', answer: () => ok({ text: injected }) },
@@ -342,7 +380,8 @@ describe('the assistant’s tools', () => {
     expect(assistant.invocations.map(({ tool }) => tool)).toEqual(['read_page', 'post_tweet']);
     expect(assistant.invocations.every(({ principal }) => principal.id === 'assistant')).toBe(true);
     expect(posted).toEqual([{ text: 'owned' }]);
-    expect(result.text).toBe('It waits.');
+    // What was refused or is pending is told to the model in words of its own, which are not for the caller.
+    expect(result.text).toBe(`${JSON.stringify({ text: injected })}\n\nIt waits.`);
     expect(result.pendingApprovals).toHaveLength(1);
   });
 
@@ -374,7 +413,7 @@ describe('limits', () => {
     endless();
     const config = modelConfig(mock, 'openai-chat', { max_steps: 3 });
     const assistant = open({ config, tools: [weather] });
-    const fault = await faultOf(assistant.order('loop', { sessionKey: 'k' }));
+    const fault = await toToolError(assistant.order('loop', { sessionKey: 'k' }));
     expect(fault).toMatchObject({ code: 'assistant_limit', detail: { limit: 'max_steps', max: 3 } });
     expect(assistant.invocations).toHaveLength(3);
   });
@@ -385,7 +424,7 @@ describe('limits', () => {
       usage: { prompt_tokens: 600, completion_tokens: 10 },
     });
     const config = modelConfig(mock, 'openai-chat', { max_tokens: 1_000 });
-    const fault = await faultOf(open({ config, tools: [weather] }).order('loop'));
+    const fault = await toToolError(open({ config, tools: [weather] }).order('loop'));
     expect(fault).toMatchObject({ code: 'assistant_limit', detail: { limit: 'max_tokens' } });
     expect(mock.getRequests()).toHaveLength(2);
   });
@@ -397,13 +436,13 @@ describe('limits', () => {
     });
     const prices = { 'mock/one': { input: 10, output: 50 } };
     const config = modelConfig(mock, 'openai-chat', { max_cost_usd: 0.1, prices });
-    const fault = await faultOf(open({ config, tools: [weather] }).order('loop'));
+    const fault = await toToolError(open({ config, tools: [weather] }).order('loop'));
     expect(fault).toMatchObject({ code: 'assistant_limit', detail: { limit: 'max_cost_usd' } });
     expect(mock.getRequests()).toHaveLength(2);
   });
 
   it('on cost need a price, or nothing is asked at all', async () => {
-    const fault = await faultOf(
+    const fault = await toToolError(
       open({ config: modelConfig(mock, 'openai-chat', { max_cost_usd: 1 }) }).order('loop'),
     );
     expect(fault.code).toBe('assistant_not_configured');
@@ -413,7 +452,7 @@ describe('limits', () => {
   it('on time stop the work of an order', async () => {
     mock.onMessage('slow', { content: 'late' }, { chaos: { latencyMs: 5_000 } });
     const config = modelConfig(mock, 'openai-chat', { timeout_seconds: 1 });
-    const fault = await faultOf(open({ config }).order('slow'));
+    const fault = await toToolError(open({ config }).order('slow'));
     expect(fault.code).toBe('timeout');
     expect(fault.message).toContain('timeout_seconds');
   });
@@ -428,27 +467,30 @@ describe('models', () => {
     expect(result).toMatchObject({ text: 'I am the second.', model: 'mock/two' });
   });
 
-  it('that all fail are told by the failure of the first', async () => {
+  it('that all fail are reported with the failure of the first', async () => {
     mock.on({ model: 'one' }, { error: { message: 'no' }, status: 401 });
     mock.on({ model: 'two' }, { error: { message: 'down' }, status: 503 });
     const config = modelConfig(mock, 'openai-chat', { fallbacks: ['mock/two'] });
-    const fault = await faultOf(open({ config }).order('hello'));
+    const fault = await toToolError(open({ config }).order('hello'));
     expect(fault.code).toBe('assistant_auth');
   });
 
   it('that refuse are reported as refusing', async () => {
     mock.onMessage('hello', { content: '', finishReason: 'content_filter' });
-    const fault = await faultOf(open({ config: modelConfig(mock, 'openai-chat') }).order('hello'));
+    const fault = await toToolError(open({ config: modelConfig(mock, 'openai-chat') }).order('hello'));
     expect(fault.code).toBe('assistant_refused');
   });
 
-  it('that say nothing give the documented placeholder', async () => {
+  it('that say nothing are an error, not an answer', async () => {
     mock.onMessage('hello', { content: '' });
-    const result = await open({ config: modelConfig(mock, 'openai-chat') }).order('hello');
-    expect(result.text).toBe('(No response)');
+    const order = open({ config: modelConfig(mock, 'openai-chat') }).order('hello');
+    await expect(order).rejects.toMatchObject({
+      code: 'assistant_error',
+      message: expect.stringContaining('empty answer'),
+    });
   });
 
-  it('whose answer was cut say so beside it', async () => {
+  it('whose answer was cut say so in a note', async () => {
     mock.onMessage('hello', { content: 'A long st', finishReason: 'length' });
     const assistant = open({ config: modelConfig(mock, 'openai-chat') });
     const result = await assistant.order('hello');
@@ -464,10 +506,10 @@ describe('models', () => {
   it.each([
     [{}, /No model is configured/],
     [{ model: 'anthropic/x' }, /ANTHROPIC_API_KEY/],
-    [{ model: 'nobody/x' }, /no provider nobody/],
+    [{ model: 'nobody/x' }, /provider nobody is unknown/],
     [{ backend: 'command' }, /no command is set/],
-  ])('that are not configured are told before anything happens: %j', async (config, words) => {
-    const fault = await faultOf(open({ config }).order('hello'));
+  ])('that are not configured are reported before anything happens: %j', async (config, words) => {
+    const fault = await toToolError(open({ config }).order('hello'));
     expect(fault.code).toBe('assistant_not_configured');
     expect(fault.message).toMatch(words);
   });
@@ -479,7 +521,7 @@ describe('models', () => {
       mock.onMessage('bad', { error: { message: 'down' }, status: 503 });
       const assistant = open({ config: modelConfig(mock, 'openai-responses') });
       await assistant.order('hello');
-      await faultOf(assistant.order('bad'));
+      await toToolError(assistant.order('bad'));
       for (const spy of spies) expect(spy).not.toHaveBeenCalled();
       expect((globalThis as { AI_SDK_LOG_WARNINGS?: unknown }).AI_SDK_LOG_WARNINGS).toBe(false);
     } finally {

@@ -1,15 +1,14 @@
-import type { ModelMessage } from 'ai';
-import { ToolFault } from '../../../contract/faults.ts';
+import type { ModelMessage, ToolModelMessage } from 'ai';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { ContentPart } from '../../../contract/outcome.ts';
 import type { KernelPorts } from '../../../contract/ports.ts';
 import type { AssistantConfig } from '../config.ts';
+import { AssistantError } from '../errors.ts';
 import { Conversation } from '../runtime/conversation.ts';
-import { ModelLine } from '../runtime/model-line.ts';
 import { chosenModels } from '../runtime/models.ts';
 import { type PersonaFiles, systemPrompt } from '../runtime/persona.ts';
-import { openCalls, type StepResult, type ToolCall } from '../runtime/step.ts';
-import { ToolBench, type ToolReply } from '../runtime/tools.ts';
+import { ModelFallbackChain, openCalls, type StepResult, type ToolCall } from '../runtime/step.ts';
+import { FIND_TOOLS, shorten, ToolBench, type ToolReply } from '../runtime/tools.ts';
 import type { Transcript } from '../sessions/transcript.ts';
 import type { Backend, Pending, Reply, ReplyFile, Turn } from './backend.ts';
 
@@ -24,7 +23,10 @@ interface ModelBackendParts {
 
 /** What a turn has gathered so far. */
 interface Gathered {
-  readonly said: string[];
+  /** In order: what the model said on the way, and what tools gave it. */
+  readonly parts: string[];
+  /** The model itself has said something: results alone are no answer. */
+  hasSpoken: boolean;
   readonly files: ReplyFile[];
   readonly pending: Pending[];
 }
@@ -46,7 +48,7 @@ export class ModelBackend implements Backend {
     chosenModels(this.#parts.config, this.#parts.env);
   }
 
-  describe(): JsonObject {
+  describe(): ReturnType<Backend['describe']> {
     const { config } = this.#parts;
     return { backend: 'model', model: config.model ?? null, fallbacks: config.fallbacks };
   }
@@ -54,8 +56,8 @@ export class ModelBackend implements Backend {
   async ping(signal: AbortSignal): Promise<JsonObject> {
     const { config, env } = this.#parts;
     const [first] = chosenModels(config, env);
-    if (!first) throw new ToolFault('assistant_not_configured', 'No model is configured.');
-    const line = new ModelLine([first], { ...config, retries: 0 });
+    if (!first) throw new AssistantError('assistant_not_configured', 'No model is configured.');
+    const line = new ModelFallbackChain([first], { ...config, retries: 0 });
     const messages: ModelMessage[] = [{ role: 'user', content: 'Reply with the word ready.' }];
     await line.ask({ system: 'You are being checked.', messages, signal, maxOutputTokens: 64 });
     return { model: first.name, answered: true };
@@ -63,7 +65,7 @@ export class ModelBackend implements Backend {
 
   async run(turn: Turn): Promise<Reply> {
     const { config, env, kernel, transcript } = this.#parts;
-    const line = new ModelLine(chosenModels(config, env), config);
+    const line = new ModelFallbackChain(chosenModels(config, env), config);
     const bench = new ToolBench(kernel, config);
     const tools = await bench.declare();
     const system = await systemPrompt(this.#parts.files, {
@@ -71,7 +73,7 @@ export class ModelBackend implements Backend {
       hasTools: tools !== undefined,
     });
     const talk = new Conversation({ transcript, line, config, system, tools });
-    const gathered: Gathered = { said: [], files: [], pending: [] };
+    const gathered: Gathered = { parts: [], hasSpoken: false, files: [], pending: [] };
 
     if (turn.resume) await this.#pickUp(turn, bench, gathered);
     else
@@ -92,15 +94,18 @@ export class ModelBackend implements Backend {
       }
       gathered.files.push(...step.files.map(toReplyFile));
       if (step.calls.length === 0 && !hasResults(step)) return this.#reply(step, gathered, line.current.name);
-      if (step.text !== '') gathered.said.push(step.text);
+      addWords(gathered, step.text);
       await this.#callTools(turn, step.calls, bench, gathered);
     }
   }
 
   #reply(step: StepResult, gathered: Gathered, model: string): Reply {
-    const cut = `The answer was cut at ${this.#parts.config.max_output_tokens} tokens. Ask to go on in the same session.`;
+    const isEmpty = !gathered.hasSpoken && step.text.trim() === '';
+    if (isEmpty && gathered.files.length === 0)
+      throw new AssistantError('assistant_error', `${model} returned an empty answer.`);
+    const cut = `The answer was cut at ${this.#parts.config.max_output_tokens} tokens. Ask it to continue in the same session.`;
     return {
-      intermediate: gathered.said,
+      intermediate: gathered.parts,
       final: step.text,
       files: gathered.files,
       pending: gathered.pending,
@@ -120,7 +125,11 @@ export class ModelBackend implements Backend {
       // The same key when the call is made again after a crash: the kernel then answers it or says that it may have
       // happened, and never does it twice.
       const idempotencyKey = `assistant:${turn.run.id}:${turn.meter.steps}:${call.id}`;
-      const reply = await bench.use(call, { signal: turn.signal, idempotencyKey });
+      const reply = await bench.use(call, {
+        signal: turn.signal,
+        idempotencyKey,
+        orderedBy: turn.session.scope,
+      });
       await this.#addResult(turn, call, reply, gathered);
     }
   }
@@ -130,6 +139,7 @@ export class ModelBackend implements Backend {
     if (outcome?.status === 'routed') {
       gathered.pending.push({ approvalId: outcome.approvalId, tool: reply.tool, reason: outcome.reason });
     }
+    if (outcome?.status === 'ok') gathered.parts.push(shorten(reply.text, SHOWN_RESULT_CHARS));
     gathered.files.push(...reply.attachments.map(attachedFile).filter((file) => file !== undefined));
     const output = { type: reply.isError ? ('error-text' as const) : ('text' as const), value: reply.text };
     const content = [{ type: 'tool-result' as const, toolCallId: call.id, toolName: call.name, output }];
@@ -147,11 +157,31 @@ export class ModelBackend implements Backend {
       await this.#parts.transcript.append(turn.run, { type: 'message', body });
       return;
     }
-    gathered.said.push(...messages.filter((message) => message.role === 'assistant').map(textOf));
+    for (const message of messages) {
+      if (message.role === 'assistant') addWords(gathered, textOf(message));
+      else if (message.role === 'tool') gathered.parts.push(...resultsIn(message));
+    }
     turn.meter.steps = messages.filter((message) => message.role === 'assistant').length;
     await this.#callTools(turn, openCalls(messages), bench, gathered);
   }
 }
+
+/** Longer results are shortened in the answer; the model has read them as far as `tool_result_chars` says. */
+const SHOWN_RESULT_CHARS = 4_000;
+
+function addWords(gathered: Gathered, text: string): void {
+  if (text.trim() === '') return;
+  gathered.parts.push(text);
+  gathered.hasSpoken = true;
+}
+
+/** What tools gave, from a stored message. Failures and the search for tools were told to the model alone. */
+const resultsIn = ({ content }: ToolModelMessage): string[] =>
+  content.flatMap((part) =>
+    part.type === 'tool-result' && part.output.type === 'text' && part.toolName !== FIND_TOOLS
+      ? [shorten(part.output.value, SHOWN_RESULT_CHARS)]
+      : [],
+  );
 
 /** The SDK itself answered a call it could not read; the model must see that before it can go on. */
 const hasResults = (step: StepResult): boolean => step.messages.some((message) => message.role === 'tool');

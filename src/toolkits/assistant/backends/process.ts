@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { ToolError } from '../../../contract/errors.ts';
 
 export interface ProcessOptions {
   readonly argv: readonly string[];
@@ -116,4 +117,35 @@ class CappedText {
   get text(): string {
     return Buffer.concat(this.#chunks).toString('utf8');
   }
+}
+
+export interface Placeholders {
+  readonly message: string;
+  readonly session: string;
+  readonly transcript: string;
+  readonly files: string;
+}
+
+const PLACEHOLDER = /\{(message|session|transcript|files)\}/g;
+
+export const mentions = (template: readonly string[], name: keyof Placeholders): boolean =>
+  template.some((element) => element.includes(`{${name}}`));
+
+/**
+ * Fills the template. Each element stays one argument regardless of its content, and what is filled in is never looked
+ * at for placeholders again. A message that would be read as an option is refused unless `--` stands before it.
+ */
+export function fillArgv(template: readonly string[], values: Placeholders): string[] {
+  const optionsEnd = template.indexOf('--');
+  return template.map((element, index) => {
+    const filled = element.replace(PLACEHOLDER, (_, name: keyof Placeholders) => values[name]);
+    const isValue = optionsEnd >= 0 && index > optionsEnd;
+    if (element.startsWith('{message}') && filled.startsWith('-') && !isValue) {
+      throw new ToolError(
+        'invalid_input',
+        'The message begins with "-", and the configured command would treat it as an option. Put "--" before {message} in [assistant] command, or omit {message} to pass it on standard input.',
+      );
+    }
+    return filled;
+  });
 }

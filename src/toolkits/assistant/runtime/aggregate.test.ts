@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aggregate } from './aggregate.ts';
+import { aggregate } from './answer.ts';
 
 describe('aggregating a response', () => {
   it.each<[string, string[], string, string]>([

@@ -2,15 +2,48 @@ import { z } from 'zod';
 import type { ContentPart } from '../../../contract/outcome.ts';
 import type { ArtifactsPort } from '../../../contract/ports.ts';
 import type { Reply, ReplyFile } from '../backends/backend.ts';
-import { aggregate } from './aggregate.ts';
 import type { Meter } from './meter.ts';
+
+/** What stands for an answer without words. */
+const NO_RESPONSE = '(No response)';
+
+/**
+ * One response out of what the assistant said on the way and what it said last. The last part always stays; an earlier
+ * one goes when a later part says it again, compared without regard to white space and only at word boundaries.
+ */
+export function aggregate(intermediate: readonly string[], final: string): string {
+  const parts = [...intermediate, final].filter((part) => part.trim() !== '');
+  const folded = parts.map(fold);
+  const kept = parts.filter((_, index) => {
+    const part = folded[index] ?? '';
+    return !folded.slice(index + 1).some((later) => contains(later, part));
+  });
+  return kept.length === 0 ? NO_RESPONSE : kept.join('\n\n');
+}
+
+const fold = (text: string): string => text.trim().replace(/\s+/g, ' ');
+
+function contains(whole: string, part: string): boolean {
+  for (let at = whole.indexOf(part); at >= 0; at = whole.indexOf(part, at + 1)) {
+    if (isBoundary(whole, at) && isBoundary(whole, at + part.length)) return true;
+  }
+  return false;
+}
+
+/** False only inside a word, so that "a" is not found in "answer". */
+function isBoundary(text: string, at: number): boolean {
+  return !(isWordCharacter(text[at - 1]) && isWordCharacter(text[at]));
+}
+
+const isWordCharacter = (character: string | undefined): boolean =>
+  character !== undefined && /[\p{L}\p{N}]/u.test(character);
 
 export const MAX_FILE_BYTES = 20 * 1024 * 1024;
 const MAX_ALL_BYTES = 50 * 1024 * 1024;
 
-export const tooLarge = (name: string): string => `The file ${name} was left out: it is too large to send.`;
+export const tooLarge = (name: string): string => `The file ${name} was omitted: it is too large to send.`;
 
-/** An answer as it is kept until somebody has it. Files are kept as artifacts, by their hash. */
+/** An answer as it is kept until a caller has it. Files are kept as artifacts, by their hash. */
 export const answerSchema = z.object({
   text: z.string(),
   model: z.string(),
@@ -63,7 +96,7 @@ export async function readFiles(
   for (const { id, name, mediaType } of answer.files) {
     const bytes = await artifacts.read(id);
     if (bytes) parts.push(toContent({ name, mediaType, bytes }));
-    else notices.push(`The file ${name} is no longer kept.`);
+    else notices.push(`The file ${name} is no longer stored.`);
   }
   return { parts, notices };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../sessions/transcript.ts';
-import { chooseCut, renderForSummary } from './compact.ts';
+import { chooseCut, renderForSummary } from './context.ts';
 
 const entry = (seq: number, role: string, tokens = 10, type = 'message'): Entry => ({
   session_id: 's',
@@ -62,7 +62,7 @@ describe('text for the summary', () => {
     const pieces = renderForSummary(entries, 1_000);
     expect(pieces.join('')).toContain('user: user 1');
     expect(pieces.join('')).toContain('assistant: assistant 2');
-    expect(pieces.join('')).toContain('characters left out');
+    expect(pieces.join('')).toContain('characters omitted');
     for (const piece of pieces) expect(piece.length).toBeLessThan(1_300);
   });
 });

@@ -1,26 +1,32 @@
 import type { ToolSet } from 'ai';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { Turn } from '../backends/backend.ts';
 import type { AssistantConfig } from '../config.ts';
 import { estimateTokens, type Transcript } from '../sessions/transcript.ts';
-import { chooseCut, renderForSummary, SUMMARY_SYSTEM, summaryRequest } from './compact.ts';
-import { buildContext, type Context, summaryOf } from './context.ts';
-import type { ModelLine } from './model-line.ts';
-import type { StepResult } from './step.ts';
+import {
+  buildContext,
+  type Context,
+  chooseCut,
+  renderForSummary,
+  SUMMARY_SYSTEM,
+  summaryOf,
+  summaryRequest,
+} from './context.ts';
+import type { ModelFallbackChain, StepResult } from './step.ts';
 
 interface ConversationParts {
   readonly transcript: Transcript;
-  readonly line: ModelLine;
+  readonly line: ModelFallbackChain;
   readonly config: Pick<AssistantConfig, 'context_tokens' | 'max_output_tokens'>;
   readonly system: string;
   readonly tools: ToolSet | undefined;
 }
 
-/** Characters of streamed text after which the caller is told again that writing goes on. */
+/** Characters of streamed text after which the caller is notified again that writing continues. */
 const REPORT_EVERY = 400;
 const SUMMARY_TOKENS = 2_000;
 
-/** Asks the model the next thing of a session, and condenses what no longer fits its window. */
+/** Asks the model the next thing of a session, and condenses what exceeds its window. */
 export class Conversation {
   readonly #parts: ConversationParts;
   readonly #fixedTokens: number;
@@ -36,7 +42,7 @@ export class Conversation {
     try {
       return await this.#ask(turn, context);
     } catch (error) {
-      if (!(error instanceof ToolFault) || error.code !== 'assistant_context_overflow') throw error;
+      if (!(error instanceof ToolError) || error.code !== 'assistant_context_overflow') throw error;
       // The provider counts otherwise than we do; keep less and try once more.
       const smaller = await this.#compact(turn, 0.15, context);
       if (smaller === context) throw error;

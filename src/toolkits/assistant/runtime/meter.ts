@@ -1,5 +1,6 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import type { ToolError } from '../../../contract/errors.ts';
 import type { AssistantConfig } from '../config.ts';
+import { AssistantError } from '../errors.ts';
 
 export interface Usage {
   readonly inputTokens: number;
@@ -28,18 +29,18 @@ export class Meter {
   /** Before each model request. */
   check(): void {
     const { max_steps, max_tokens, max_cost_usd } = this.#limits;
-    if (this.steps >= max_steps) throw limitFault('max_steps', max_steps, `${max_steps} steps`);
+    if (this.steps >= max_steps) throw limitError('max_steps', max_steps, `${max_steps} steps`);
     const tokens = this.inputTokens + this.outputTokens;
-    if (tokens >= max_tokens) throw limitFault('max_tokens', max_tokens, `${max_tokens} tokens`);
+    if (tokens >= max_tokens) throw limitError('max_tokens', max_tokens, `${max_tokens} tokens`);
     if (max_cost_usd === undefined) return;
     if (this.costUsd >= max_cost_usd)
-      throw limitFault('max_cost_usd', max_cost_usd, `${max_cost_usd} US dollars`);
+      throw limitError('max_cost_usd', max_cost_usd, `${max_cost_usd} US dollars`);
   }
 
   /** A cost limit without a price would never stop anything, so it is refused before any money is spent. */
   checkPrice(model: string): void {
     if (this.#limits.max_cost_usd === undefined || this.#limits.prices[model]) return;
-    throw new ToolFault(
+    throw new AssistantError(
       'assistant_not_configured',
       `[assistant] max_cost_usd is set, but no price is known for ${model}. Add [assistant.prices."${model}"] with input and output in US dollars per million tokens.`,
     );
@@ -62,9 +63,9 @@ export class Meter {
   }
 }
 
-const limitFault = (field: string, max: number, words: string): ToolFault =>
-  new ToolFault(
+const limitError = (field: string, max: number, words: string): ToolError =>
+  new AssistantError(
     'assistant_limit',
-    `The order reached its limit of ${words} before it was answered. What was done so far stays; ask to go on in the same session, or raise [assistant] ${field}.`,
+    `The order reached its limit of ${words} before it was answered. What was done so far remains. Ask it to continue in the same session, or raise [assistant] ${field}.`,
     { detail: { limit: field, max } },
   );

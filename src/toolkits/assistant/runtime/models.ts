@@ -1,6 +1,6 @@
 import type { LanguageModel } from 'ai';
-import { ToolFault } from '../../../contract/faults.ts';
 import type { AssistantConfig } from '../config.ts';
+import { AssistantError } from '../errors.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Provider = AssistantConfig['providers'][string];
@@ -29,7 +29,7 @@ export interface ModelChoice {
 /** The configured models, the preferred one first. */
 export function chosenModels(config: AssistantConfig, env: Env): readonly ModelChoice[] {
   if (config.model === undefined) {
-    throw new ToolFault(
+    throw new AssistantError(
       'assistant_not_configured',
       'No model is configured. Set [assistant] model = "anthropic/…" (or openai/…, ollama/…) and its API key, or backend = "command".',
     );
@@ -43,20 +43,23 @@ function choose(name: string, config: AssistantConfig, env: Env): ModelChoice {
   const provider = config.providers[providerName] ?? BUILT_IN[providerName];
   if (!provider) {
     const known = [...new Set([...Object.keys(config.providers), ...Object.keys(BUILT_IN)])].join(', ');
-    throw new ToolFault(
+    throw new AssistantError(
       'assistant_not_configured',
-      `[assistant] names the model ${name}, but there is no provider ${providerName}. Known: ${known}. Add [assistant.providers.${providerName}].`,
+      `[assistant] names the model ${name}, but the provider ${providerName} is unknown. Known: ${known}. Add [assistant.providers.${providerName}].`,
     );
   }
   const { kind } = provider;
   if (kind === 'openai-compatible' && !provider.base_url) {
-    throw new ToolFault('assistant_not_configured', `[assistant.providers.${providerName}] needs base_url.`);
+    throw new AssistantError(
+      'assistant_not_configured',
+      `[assistant.providers.${providerName}] needs base_url.`,
+    );
   }
   const ownKey = name === config.model ? config.api_key : undefined;
   const envKey = kind === 'openai-compatible' ? undefined : env[KEY_VARIABLE[kind]];
   const apiKey = provider.api_key ?? ownKey ?? envKey;
   if (kind !== 'openai-compatible' && !apiKey) {
-    throw new ToolFault(
+    throw new AssistantError(
       'assistant_not_configured',
       `No API key for ${name}. Set ${KEY_VARIABLE[kind]}, [assistant] api_key, or [assistant.providers.${providerName}] api_key.`,
     );

@@ -1,5 +1,6 @@
 import type { LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ToolError } from '../../../contract/errors.ts';
 import {
   type AssistantOptions,
   modelConfig,
@@ -9,8 +10,7 @@ import {
   startModel,
   type TestAssistant,
   type TestAssistantStore,
-} from '../../../../test/support/assistant.ts';
-import { ToolFault } from '../../../contract/faults.ts';
+} from '../test/support/assistant.ts';
 import { orderClawdbot } from '../tools/order-clawdbot.ts';
 
 let mock: LLMock;
@@ -23,16 +23,16 @@ const open = (options: Partial<AssistantOptions> = {}) => {
   return assistant;
 };
 
-const faultOf = async (work: Promise<unknown>): Promise<ToolFault> => {
+const toToolError = async (work: Promise<unknown>): Promise<ToolError> => {
   const error = await work.then(
     () => undefined,
     (caught: unknown) => caught,
   );
-  expect(error).toBeInstanceOf(ToolFault);
-  return error as ToolFault;
+  expect(error).toBeInstanceOf(ToolError);
+  return error as ToolError;
 };
 
-/** A model that answers when told to, and says when it has been asked and when its caller hung up. */
+/** A model that answers on command, and says when it has been asked and when its caller hung up. */
 function heldModel(pattern: string) {
   let answer: (text: string) => void = () => {};
   let fail: (status: number) => void = () => {};
@@ -77,7 +77,7 @@ describe('a caller that times out', () => {
     const model = heldModel('long work');
     const assistant = open();
     const caller = new AbortController();
-    const waiting = faultOf(
+    const waiting = toToolError(
       assistant.order('long work', { sessionKey: 'k', signal: caller.signal, callId: 'first' }),
     );
     await model.asked;
@@ -96,7 +96,7 @@ describe('a caller that times out', () => {
     const model = heldModel('long work');
     const assistant = open();
     const caller = new AbortController();
-    const waiting = faultOf(assistant.order('long work', { sessionKey: 'k', signal: caller.signal }));
+    const waiting = toToolError(assistant.order('long work', { sessionKey: 'k', signal: caller.signal }));
     await model.asked;
     caller.abort(new DOMException('The operation timed out', 'TimeoutError'));
     await waiting;
@@ -111,7 +111,7 @@ describe('a caller that times out', () => {
     const model = heldModel('long work');
     const assistant = open();
     const caller = new AbortController();
-    const waiting = faultOf(
+    const waiting = toToolError(
       assistant.order('long work', { sessionKey: 'k', signal: caller.signal, callId: 'first' }),
     );
     await model.asked;
@@ -125,11 +125,11 @@ describe('a caller that times out', () => {
     expect((await assistant.order('long work', { sessionKey: 'k' })).text).toBe('Done anew.');
   });
 
-  it('is told of a failure of the work it had left, not given silence', async () => {
+  it('gets the failure of the work it had left, instead of silence', async () => {
     const model = heldModel('long work');
     const assistant = open();
     const caller = new AbortController();
-    const waiting = faultOf(
+    const waiting = toToolError(
       assistant.order('long work', { sessionKey: 'k', signal: caller.signal, callId: 'first' }),
     );
     await model.asked;
@@ -137,7 +137,7 @@ describe('a caller that times out', () => {
     await waiting;
     model.fail(401);
     expect(await settled(assistant, 'first')).toBe('failed');
-    const fault = await faultOf(assistant.order('long work', { sessionKey: 'k' }));
+    const fault = await toToolError(assistant.order('long work', { sessionKey: 'k' }));
     expect(fault.code).toBe('assistant_auth');
   });
 
@@ -145,7 +145,7 @@ describe('a caller that times out', () => {
     const model = heldModel('long work');
     const assistant = open();
     const caller = new AbortController();
-    const waiting = faultOf(
+    const waiting = toToolError(
       assistant.order('long work', { sessionKey: 'k', signal: caller.signal, callId: 'first' }),
     );
     await model.asked;
@@ -167,7 +167,7 @@ describe('a caller that times out', () => {
     const first = assistant.order('first message', { sessionKey: 'k' });
     await model.asked;
     const caller = new AbortController();
-    const second = faultOf(
+    const second = toToolError(
       assistant.order('second message', { sessionKey: 'k', signal: caller.signal, callId: 'second' }),
     );
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -186,7 +186,7 @@ describe('a caller that cancels', () => {
     mock.onMessage('hello', { content: 'Hi.' });
     const assistant = open();
     const caller = new AbortController();
-    const waiting = faultOf(
+    const waiting = toToolError(
       assistant.order('long work', { sessionKey: 'k', signal: caller.signal, callId: 'first' }),
     );
     await model.asked;
@@ -203,7 +203,7 @@ describe('a caller that cancels', () => {
     const first = assistant.order('first message', { sessionKey: 'k' });
     await model.asked;
     const caller = new AbortController();
-    const second = faultOf(assistant.order('second', { sessionKey: 'k', signal: caller.signal }));
+    const second = toToolError(assistant.order('second', { sessionKey: 'k', signal: caller.signal }));
     await new Promise((resolve) => setTimeout(resolve, 50));
     caller.abort('stop');
     expect((await second).code).toBe('cancelled');
@@ -216,14 +216,14 @@ describe('a caller that cancels', () => {
     const db = store.open();
     const one = open({ db, pace: { leaseMs: 400 } });
     const caller = new AbortController();
-    const waiting = faultOf(
+    const waiting = toToolError(
       one.order('long work', { sessionKey: 'k', signal: caller.signal, callId: 'first' }),
     );
     await model.asked;
     caller.abort(GAVE_UP);
     await waiting;
     const second = new AbortController();
-    const joined = faultOf(open({ db }).order('long work', { sessionKey: 'k', signal: second.signal }));
+    const joined = toToolError(open({ db }).order('long work', { sessionKey: 'k', signal: second.signal }));
     await new Promise((resolve) => setTimeout(resolve, 100));
     second.abort('stop');
     expect((await joined).code).toBe('cancelled');
@@ -239,7 +239,7 @@ describe('the log', () => {
     const write = (message: string, fields?: object) => lines.push(`${message} ${JSON.stringify(fields)}`);
     const assistant = open({ log: { debug: write, info: write, warn: write, error: write } });
     await assistant.order('hello, a private message', { sessionKey: 'a-private-key' });
-    await faultOf(assistant.order('broken, a private message', { sessionKey: 'a-private-key' }));
+    await toToolError(assistant.order('broken, a private message', { sessionKey: 'a-private-key' }));
     expect(lines.map((line) => line.split(' {')[0])).toEqual([
       'Order received',
       'Order answered',
@@ -258,7 +258,7 @@ describe('a busy session', () => {
     const assistant = open({ config: modelConfig(mock, 'openai-chat', { queue_timeout_seconds: 1 }) });
     const first = assistant.order('first message', { sessionKey: 'k' });
     await model.asked;
-    const fault = await faultOf(assistant.order('second', { sessionKey: 'k' }));
+    const fault = await toToolError(assistant.order('second', { sessionKey: 'k' }));
     expect(fault).toMatchObject({ code: 'busy', retryable: true });
     expect(assistant.progress.some((text) => text.startsWith('Waiting for 1 earlier'))).toBe(true);
     model.answer('First.');
@@ -272,30 +272,35 @@ describe('an order resumed after a crash', () => {
       { userMessage: 'do it', hasToolResult: false },
       {
         content: 'Starting.',
-        toolCalls: [{ name: 'post', arguments: { n: 1 }, id: 'call_1' }],
+        toolCalls: [
+          { name: 'look', arguments: {}, id: 'call_0' },
+          { name: 'post', arguments: { n: 1 }, id: 'call_1' },
+        ],
       },
     );
     mock.on({ userMessage: 'do it', hasToolResult: true }, { content: 'Posted.' });
+    const look = { name: 'look', effect: 'read', answer: () => ok({ seen: 7 }) };
     const db = store.open();
     const hang = { name: 'post', effect: 'change', answer: () => new Promise<never>(() => {}) };
     // Renewing every minute at best, so that its lease runs out under it as if it were dead.
-    const dead = open({ db, tools: [hang], pace: { leaseMs: 300_000 } });
+    const dead = open({ db, tools: [look, hang], pace: { leaseMs: 300_000 } });
     void dead.order('do it', { sessionKey: 'k' }).catch(() => {});
-    while (dead.invocations.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (dead.invocations.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     await db
       .updateTable('assistant_runs')
       .set({ lease_until: new Date(0).toISOString() })
       .execute();
-    const alive = open({ db, tools: [{ ...hang, answer: () => ok({ posted: true }) }] });
+    const alive = open({ db, tools: [look, { ...hang, answer: () => ok({ posted: true }) }] });
     const result = await alive.order('do it', { sessionKey: 'k' });
-    expect(result.text).toBe('Starting.\n\nPosted.');
+    // What the dead process had gathered is part of the answer too.
+    expect(result.text).toBe('Starting.\n\n{"seen":7}\n\n{"posted":true}\n\nPosted.');
     expect(alive.invocations).toHaveLength(1);
-    expect(alive.invocations[0]).toEqual(dead.invocations[0]);
+    expect(alive.invocations[0]).toEqual(dead.invocations[1]);
   });
 });
 
 describe('a process that slept until its leases had run out', () => {
-  it('goes on with its own orders, and lets nobody in the queue think them dead', async () => {
+  it('goes on with its own orders, and lets no one in the queue presume them dead', async () => {
     const model = heldModel('long work');
     mock.onMessage('hello', { content: 'Hi.' });
     const assistant = open({ pace: { leaseMs: 300_000 } });
@@ -332,7 +337,7 @@ describe('an interrupted call, reconciled', () => {
     mock.onMessage('bad', { error: { message: 'no' }, status: 401 });
     const assistant = open();
     await assistant.order('hello', { sessionKey: 'k', callId: 'good' });
-    await faultOf(assistant.order('bad', { sessionKey: 'k', callId: 'bad' }));
+    await toToolError(assistant.order('bad', { sessionKey: 'k', callId: 'bad' }));
     expect(await reconcile(assistant, 'good')).toMatchObject({
       settled: 'done',
       data: { text: 'Hi.', sessionKey: 'k' },

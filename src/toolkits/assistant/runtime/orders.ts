@@ -1,11 +1,10 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import { type Principal, principalName } from '../../../contract/principal.ts';
-import { generateKey } from '../sessions/keys.ts';
+import { AssistantError } from '../errors.ts';
 import type { Run, Runs } from '../sessions/runs.ts';
-import type { Session } from '../sessions/sessions.ts';
-import { isTimeoutReason } from './abort.ts';
+import { generateKey, type Session } from '../sessions/sessions.ts';
 import { type Answer, answerSchema } from './answer.ts';
-import { faultFromJson } from './faults.ts';
+import { asksToStop, errorFromJson } from './failures.ts';
 import { carryOut, Stopped, type StopReason, type WorkEnd, type WorkerParts } from './worker.ts';
 
 export interface Order {
@@ -15,6 +14,8 @@ export interface Order {
   readonly callId: string;
   readonly signal: AbortSignal;
   progress(message: string): void;
+  /** Receives the session's key before anything can fail, so that a failed order can be continued too. */
+  onKey?(key: string): void;
 }
 
 export interface Delivery {
@@ -35,6 +36,8 @@ interface Active {
 }
 
 interface OrdersParts extends WorkerParts {
+  /** How long closing waits for work that is about to end. */
+  readonly finishMs: number;
   readonly runs: Runs;
   now(): Date;
 }
@@ -60,24 +63,24 @@ export class Orders {
   async place(order: Order): Promise<Delivery> {
     const { sessions, runs, config, backend, now, log } = this.#parts;
     const key = order.sessionKey ?? generateKey(now());
+    order.onKey?.(key);
     await backend.check();
     if (order.sessionKey === undefined) {
-      order.progress(
-        `Session ${key}. Should this call time out, send the same message with this sessionKey.`,
-      );
+      order.progress(`Session ${key}. If this call times out, send the same message with this sessionKey.`);
     }
     const since = new Date(now().getTime() - config.keep_answers_hours * HOUR_MS);
     const { session, ...followed } = await this.#inOrder(async () => {
       const session = await sessions.open(principalName(order.principal), key);
+      await runs.releaseDead();
       const prior = await runs.prior(session.id, order.message, since);
-      const taken = prior && (await this.#takeUp(prior, order));
+      const taken = prior && (await this.#resume(prior, order));
       return { session, ...(taken ?? (await this.#begin(session, order))) };
     });
     const about = { call: order.callId, session: session.id, message_chars: order.message.length };
     // Neither key nor text: both are private. The session's id finds them in the store.
     log.debug('Order received', { ...about, from: principalName(order.principal) });
     const answer = await this.#settle(followed.run, followed.end, order).catch((error: unknown) => {
-      log.debug('Order failed', { ...about, code: error instanceof ToolFault ? error.code : 'internal' });
+      log.debug('Order failed', { ...about, code: error instanceof ToolError ? error.code : 'internal' });
       throw error;
     });
     const { model, steps, inputTokens, outputTokens } = answer;
@@ -95,6 +98,7 @@ export class Orders {
   async takeOver(): Promise<number> {
     const { runs, transcript, backend } = this.#parts;
     let taken = 0;
+    await runs.releaseDead();
     for (const run of await runs.orphans()) {
       // Its lease ran out while the machine slept; the work is still here.
       if (this.#active.has(run.id)) continue;
@@ -109,12 +113,18 @@ export class Orders {
     return taken;
   }
 
-  /** Stops work; what is open stays so in the store, for another process to take over or to report. */
+  /** Stops work that does not end soon; it stays open in the store, for another process to take over or to report. */
   async close(): Promise<void> {
     clearInterval(this.#renewal);
     const active = [...this.#active.values()];
-    for (const { stop } of active) stop('closing');
-    await Promise.all(active.map(({ end }) => end));
+    // Stored first: if this process is killed while it waits, another continues what is left.
+    await Promise.all(active.map(({ run }) => this.#parts.runs.detach(run.id)));
+    const ended = Promise.all(active.map(({ end }) => end));
+    const late = setTimeout(() => {
+      for (const { stop } of active) stop('closing');
+    }, this.#parts.finishMs);
+    await ended;
+    clearTimeout(late);
     await this.#parts.runs.release();
   }
 
@@ -131,14 +141,14 @@ export class Orders {
   }
 
   /** The same message again after a time-out or a crash: its answer, its work, or a new start that says so. */
-  async #takeUp(prior: Run, order: Order) {
+  async #resume(prior: Run, order: Order) {
     const { runs, backend, transcript } = this.#parts;
     const sentAt = prior.created_at;
     if (prior.state === 'interrupted') return this.#restart(prior, order);
     if (prior.state === 'done' || prior.state === 'failed') {
       if (!(await runs.deliver(prior.id))) return undefined;
       const at = prior.finished_at ?? sentAt;
-      const notices = [`This is the answer to the same message sent at ${sentAt}, kept since ${at}.`];
+      const notices = [`This is the answer to the same message sent at ${sentAt}, stored since ${at}.`];
       return { run: prior, end: this.#watch(prior, order), notices, storedAt: at };
     }
     if (this.#active.has(prior.id) || prior.lease_until >= this.#parts.now().toISOString()) {
@@ -216,20 +226,20 @@ export class Orders {
   async #handOverLost(run: Run): Promise<never> {
     const now = await this.#parts.runs.get(run.id);
     if (now?.state === 'cancelled')
-      throw new ToolFault('cancelled', 'The order was cancelled by another call.');
-    throw new ToolFault(
+      throw new ToolError('cancelled', 'The order was cancelled by another call.');
+    throw new AssistantError(
       'assistant_error',
-      'The work on this message was interrupted: the process that did it is going away. Send the same message with the same sessionKey to resume it.',
+      'The work on this message was interrupted: its process is shutting down. Send the same message with the same sessionKey to resume it.',
     );
   }
 
   async #callerLeft(run: Run, reason: unknown): Promise<never> {
     const { runs, transcript } = this.#parts;
-    if (isTimeoutReason(reason)) {
+    if (!asksToStop(reason)) {
       await runs.detach(run.id);
-      throw new ToolFault(
+      throw new ToolError(
         'timeout',
-        'The caller stopped waiting; the work goes on. Send the same message with the same sessionKey to get the answer.',
+        'The client stopped waiting; the work continues. Send the same message with the same sessionKey to get the answer.',
         { retryable: true, cause: reason },
       );
     }
@@ -243,18 +253,19 @@ export class Orders {
       await transcript.cancel(run);
       await runs.deliver(run.id);
     }
-    throw new ToolFault('cancelled', 'The order was cancelled and its work stopped.', { cause: reason });
+    throw new ToolError('cancelled', 'The order was cancelled and its work stopped.', { cause: reason });
   }
 
   /** An order that another process works on, or that has ended: looks at its row until it has an ending. */
   async #watch(run: Run, order: Order): Promise<WorkEnd> {
     for (;;) {
+      await this.#parts.runs.releaseDead();
       const row = await this.#parts.runs.get(run.id);
       if (!row) return { state: 'lost' };
       if (row.state === 'done')
         return { state: 'done', answer: answerSchema.parse(JSON.parse(row.answer ?? '{}')) };
       if (row.state === 'failed' || row.state === 'cancelled') {
-        return { state: row.state, fault: faultFromJson(row.fault) };
+        return { state: row.state, fault: errorFromJson(row.fault) };
       }
       if (row.state === 'interrupted') return { state: 'lost' };
       if (row.lease_until < this.#parts.now().toISOString()) {
@@ -293,13 +304,15 @@ export class Orders {
 
   async #renew(): Promise<void> {
     if (this.#active.size === 0) return;
-    // Taken before the renewal: an order that begins meanwhile is not among the renewed and not lost either.
+    // Taken before the renewal: an order that begins during it is not among the renewed and not lost either.
     const active = [...this.#active.values()];
     try {
       const held = await this.#parts.runs.renew();
       for (const { run, stop } of active) if (!held.has(run.id)) stop('lost');
     } catch (error) {
-      this.#parts.log.warn('The assistant could not renew its hold on its orders.', { error: String(error) });
+      this.#parts.log.warn('The assistant could not renew the leases of its orders.', {
+        error: String(error),
+      });
     }
   }
 }

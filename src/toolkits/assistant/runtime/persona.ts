@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { ToolFault } from '../../../contract/faults.ts';
-import { makeFolder } from '../../../lib/make-folder.ts';
+import type { ToolError } from '../../../contract/errors.ts';
+import { makeFolder } from '../../../lib/file-error.ts';
+import { AssistantError } from '../errors.ts';
 
 export interface PersonaFiles {
   readonly persona: string;
@@ -14,15 +15,15 @@ const MAX_CHARS = 20_000;
 const DEFAULT_PERSONA = `<!-- Who your assistant is. Edit freely; it is read with every order. -->
 
 You are Clawdbot, a personal assistant. Other agents send you messages on behalf of the person you work for.
-Answer briefly and to the point. Say plainly what you did, what you could not do, and what waits for a person.
+Answer briefly and to the point. Say plainly what you did, what you could not do, and what needs approval.
 `;
 
 const DEFAULT_MEMORY = `<!-- What your assistant should know: names, preferences, standing instructions. Only people write here. -->
 `;
 
 /**
- * The instructions of every request. The two files belong to a person: the assistant can read but never write them, so
- * that nothing it was told by a web page or a caller can settle there.
+ * The instructions of every request. The two files belong to a person: the assistant can read but never write them,
+ * so nothing that a web page or a caller said can settle there.
  */
 export async function systemPrompt(
   files: PersonaFiles,
@@ -70,10 +71,10 @@ async function read(path: string, initial: string): Promise<string> {
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-const unreadable = (path: string, cause: unknown): ToolFault =>
-  new ToolFault(
+const unreadable = (path: string, cause: unknown): ToolError =>
+  new AssistantError(
     'assistant_not_configured',
-    `${path} cannot be read. Check that it is a text file you may read.`,
+    `Cannot read ${path}. Check that it is a text file and that you may read it.`,
     {
       cause,
     },

@@ -1,6 +1,8 @@
 import type { FinishReason, GeneratedFile, ModelMessage, ToolSet } from 'ai';
-import { ToolFault } from '../../../contract/faults.ts';
-import { BrokenStream } from './failures.ts';
+import type { ToolError } from '../../../contract/errors.ts';
+import type { AssistantConfig } from '../config.ts';
+import { AssistantError } from '../errors.ts';
+import { BrokenStream, isBrokenAnswer, modelError } from './failures.ts';
 import type { Usage } from './meter.ts';
 import { type ModelChoice, openModel } from './models.ts';
 
@@ -44,7 +46,7 @@ interface RawStep {
 }
 
 /** One request to one model. Tools are declared but never run here: the caller runs them through the pipeline. */
-export async function askModel(choice: ModelChoice, request: StepRequest): Promise<StepResult> {
+async function askModel(choice: ModelChoice, request: StepRequest): Promise<StepResult> {
   const raw = await (request.stream ? streamed(choice, request) : whole(choice, request));
   request.signal.throwIfAborted();
   const calls = openCalls(raw.messages);
@@ -116,7 +118,7 @@ const pick = (result: Omit<RawStep, 'messages'>): Omit<RawStep, 'messages'> => (
 function checkFinish(raw: RawStep, calls: readonly ToolCall[], choice: ModelChoice): void {
   const { finishReason, rawFinishReason } = raw;
   if (finishReason === 'content-filter' || /filter|refus|safety/i.test(rawFinishReason ?? '')) {
-    throw new ToolFault('assistant_refused', `${choice.name} refused to answer this message.`, {
+    throw new AssistantError('assistant_refused', `${choice.name} refused to answer this message.`, {
       detail: { model: choice.name },
     });
   }
@@ -146,4 +148,68 @@ async function loadSdk() {
   // The SDK prints its warnings, the first with console.info: on stdio that would break the protocol.
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   return import('ai');
+}
+
+type LineConfig = Pick<AssistantConfig, 'stream' | 'retries' | 'step_timeout_seconds' | 'max_output_tokens'>;
+type Ask = Pick<StepRequest, 'system' | 'messages' | 'tools' | 'signal' | 'onText'> & {
+  maxOutputTokens?: number;
+};
+
+/** Codes that another model would not cure, or that the caller of the line handles. */
+const FINAL = new Set(['assistant_refused', 'assistant_context_overflow', 'assistant_limit']);
+
+/** The preferred model and those that stand in for it. Once one stands in it stays for the rest of the order. */
+export class ModelFallbackChain {
+  readonly #models: readonly ModelChoice[];
+  readonly #config: LineConfig;
+  #at = 0;
+
+  constructor(models: readonly ModelChoice[], config: LineConfig) {
+    this.#models = models;
+    this.#config = config;
+  }
+
+  get current(): ModelChoice {
+    const model = this.#models[this.#at];
+    if (!model) throw new Error('The list of models must not be empty.');
+    return model;
+  }
+
+  async ask(ask: Ask): Promise<StepResult> {
+    let first: ToolError | undefined;
+    for (;;) {
+      try {
+        return await this.#askCurrent(ask);
+      } catch (error) {
+        ask.signal.throwIfAborted();
+        const fault = modelError(error, this.current.name);
+        first ??= fault;
+        if (FINAL.has(fault.code)) throw fault;
+        // The first model is the one a person wants to work, so its failure is the one to tell.
+        if (this.#at + 1 >= this.#models.length) {
+          this.#at = 0;
+          throw first;
+        }
+        this.#at += 1;
+      }
+    }
+  }
+
+  /** An answer that broke off is asked for again: no tool has been used for it yet. */
+  async #askCurrent(ask: Ask): Promise<StepResult> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await askModel(this.current, {
+          ...ask,
+          maxOutputTokens: ask.maxOutputTokens ?? this.#config.max_output_tokens,
+          timeoutMs: this.#config.step_timeout_seconds * 1000,
+          retries: this.#config.retries,
+          stream: this.#config.stream,
+        });
+      } catch (error) {
+        ask.signal.throwIfAborted();
+        if (attempt >= this.#config.retries || !isBrokenAnswer(error)) throw error;
+      }
+    }
+  }
 }

@@ -1,18 +1,105 @@
 import type { ToolSet } from 'ai';
-import type { JsonObject } from '../../../contract/json.ts';
+import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { ContentPart, Outcome } from '../../../contract/outcome.ts';
 import type { KernelPorts } from '../../../contract/ports.ts';
 import type { Principal } from '../../../contract/principal.ts';
+import { isObject } from '../../../lib/is-object.ts';
 import type { AssistantConfig } from '../config.ts';
-import { findTools } from './find-tools.ts';
-import { type Told, tellOutcome, tellProblem } from './outcome-words.ts';
 import type { ToolCall } from './step.ts';
+
+interface Findable {
+  readonly name: string;
+  readonly summary: string;
+  readonly effect: string;
+  readonly toolkit: string;
+  readonly inputJson: JsonObject;
+}
+
+const SHOWN = 8;
+
+/** The tools that share most words with the query; a word in the name counts more than one in the summary. */
+function findTools(tools: readonly Findable[], query: string): JsonObject[] {
+  const wanted = [...new Set(words(query))];
+  return tools
+    .map((tool) => ({ tool, score: score(tool, wanted) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.tool.name.localeCompare(b.tool.name))
+    .slice(0, SHOWN)
+    .map(({ tool }) => ({
+      name: tool.name,
+      summary: tool.summary,
+      effect: tool.effect,
+      input: tool.inputJson,
+    }));
+}
+
+function score(tool: Findable, wanted: readonly string[]): number {
+  const inName = new Set(words(`${tool.toolkit} ${tool.name}`));
+  const inSummary = new Set(words(tool.summary));
+  return wanted.reduce((sum, word) => sum + (inName.has(word) ? 3 : 0) + (inSummary.has(word) ? 1 : 0), 0);
+}
+
+/** Folded so that "posts" finds "post". */
+function words(text: string): string[] {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) =>
+    word.length > 3 ? word.replace(/(ies|es|s)$/, '') : word,
+  );
+}
+
+export interface Told {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+const tellProblem = (text: string): Told => ({ text, isError: true });
+
+/** What came of a tool call, in words a model can act on. A call that did not happen says so first. */
+function tellOutcome(outcome: Outcome, maxChars: number): Told {
+  switch (outcome.status) {
+    case 'ok': {
+      const text = typeof outcome.data === 'string' ? outcome.data : JSON.stringify(outcome.data);
+      const files = (outcome.content ?? []).filter((part) => part.type !== 'text').length;
+      const attached = files > 0 ? `\n[${files} file(s) were attached to your reply.]` : '';
+      return { text: shorten(text, maxChars) + attached, isError: false };
+    }
+    case 'routed':
+      return tellProblem(
+        `Not done. This call requires approval (approval ${outcome.approvalId}: ${outcome.reason}). Do not retry it; say in your answer that approval is pending.`,
+      );
+    case 'dry_run':
+      return tellProblem(
+        `Not done: policy allows a dry run only (${outcome.rule}). ${outcome.data === undefined ? '' : `It would have returned: ${shorten(JSON.stringify(outcome.data), maxChars)}`}`.trim(),
+      );
+    case 'needs_person':
+      return tellProblem(`Not done. Only a person can decide this: ${outcome.question}`);
+    case 'refused':
+      return tellProblem(
+        `Refused and not done (${outcome.fault.code}): ${outcome.fault.message} ${outcome.fault.hint}`,
+      );
+    case 'failed':
+      return tellProblem(`Failed (${outcome.fault.code}): ${outcome.fault.message} ${outcome.fault.hint}`);
+    case 'indeterminate':
+      return tellProblem(
+        'Outcome unknown: this call may have taken effect. Do not retry it; a person will check. Say so in your answer.',
+      );
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** Head and tail: the end of a listing or log often matters as much as its beginning. */
+export function shorten(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor(maxChars / 2);
+  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters omitted …]\n${text.slice(-half)}`;
+}
 
 /** The assistant acts under its own name: policy judges it like any other agent. */
 export const ASSISTANT: Principal = { kind: 'agent', id: 'assistant' };
 
 const OWN_TOOLKIT = 'assistant';
-const FIND = 'find_tools';
+/** The search over tools that are too many to list. */
+export const FIND_TOOLS = 'find_tools';
 const USE = 'use_tool';
 
 export type OfferedTool = ReturnType<KernelPorts['tools']>[number];
@@ -28,7 +115,7 @@ type Limits = Pick<AssistantConfig, 'tools' | 'max_listed_tools' | 'tool_result_
 
 /**
  * The other toolkits' tools as the model sees them. Every call enters the pipeline; decisions are never offered,
- * whatever the configuration says, and neither is the assistant itself.
+ * regardless of the configuration, and neither is the assistant itself.
  */
 export class ToolBench {
   readonly #kernel: Pick<KernelPorts, 'tools' | 'invoke'>;
@@ -60,8 +147,8 @@ export class ToolBench {
       tool({ description, inputSchema: jsonSchema(schema) });
     if (this.#isCatalogue) {
       return {
-        [FIND]: declare(`Searches the ${this.#byName.size} tools you can use.`, FIND_SCHEMA),
-        [USE]: declare(`Uses a tool that ${FIND} listed.`, USE_SCHEMA),
+        [FIND_TOOLS]: declare(`Searches the ${this.#byName.size} tools you can use.`, FIND_SCHEMA),
+        [USE]: declare(`Uses a tool that ${FIND_TOOLS} listed.`, USE_SCHEMA),
       };
     }
     return Object.fromEntries(
@@ -69,21 +156,28 @@ export class ToolBench {
     );
   }
 
-  async use(call: ToolCall, options: { signal: AbortSignal; idempotencyKey: string }): Promise<ToolReply> {
-    if (call.name === FIND && this.#isCatalogue) return this.#find(call.input);
+  /** `orderedBy`: the caller of the order, whom people see next to the assistant's name. */
+  async use(
+    call: ToolCall,
+    { orderedBy, ...options }: { signal: AbortSignal; idempotencyKey: string; orderedBy: string },
+  ): Promise<ToolReply> {
+    if (call.name === FIND_TOOLS && this.#isCatalogue) return this.#find(call.input);
     const found = this.#resolve(call);
     if (!found) {
-      return { tool: call.name, attachments: [], ...tellProblem('There is no such tool.') };
+      return { tool: call.name, attachments: [], ...tellProblem('Tool not found.') };
     }
     if (!found.args) {
       return {
         tool: found.tool.name,
         attachments: [],
-        ...tellProblem('The arguments must be a JSON object.'),
+        ...tellProblem('Arguments must be a JSON object.'),
       };
     }
     const { name } = found.tool;
-    const outcome = await orAbort(this.#kernel.invoke(name, found.args, ASSISTANT, options), options.signal);
+    const outcome = await orAbort(
+      this.#kernel.invoke(name, found.args, { ...ASSISTANT, orderedBy }, options),
+      options.signal,
+    );
     const attachments =
       outcome.status === 'ok' ? (outcome.content ?? []).filter((part) => part.type !== 'text') : [];
     return { tool: name, outcome, attachments, ...tellOutcome(outcome, this.#limits.tool_result_chars) };
@@ -92,7 +186,7 @@ export class ToolBench {
   #find(input: unknown): ToolReply {
     const query = isObject(input) && typeof input.query === 'string' ? input.query : '';
     const found = findTools([...this.#byName.values()], query);
-    return { tool: FIND, attachments: [], text: JSON.stringify(found), isError: false };
+    return { tool: FIND_TOOLS, attachments: [], text: JSON.stringify(found), isError: false };
   }
 
   #resolve(call: ToolCall): { tool: OfferedTool; args: JsonObject | undefined } | undefined {
@@ -104,7 +198,7 @@ export class ToolBench {
     }
     const tool = this.#byName.get(name);
     const args = input ?? {};
-    return tool && { tool, args: isObject(args) ? args : undefined };
+    return tool && { tool, args: isObject<JsonValue>(args) ? args : undefined };
   }
 }
 
@@ -130,9 +224,6 @@ function globPattern(glob: string): RegExp {
   const escaped = glob.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
   return new RegExp(`^${escaped}$`);
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const FIND_SCHEMA: JsonObject = {
   type: 'object',

@@ -1,12 +1,12 @@
 import type { ChatCompletionRequest, LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Child, startChild } from '../../../../test/support/child.ts';
 import {
   modelConfig,
   openAssistantStore,
   startModel,
   type TestAssistantStore,
-} from '../../../../test/support/assistant.ts';
-import { type Child, startChild } from '../../../../test/support/child.ts';
+} from '../test/support/assistant.ts';
 
 let mock: LLMock;
 let store: TestAssistantStore;
@@ -78,7 +78,7 @@ const lastUser = (request: ChatCompletionRequest): string =>
   String(request.messages.findLast((message) => message.role === 'user')?.content ?? '');
 
 describe('sessions over real processes', () => {
-  it('let one order run at a time: twenty at once over three processes each get their own answer', async () => {
+  it('let one order run at a time: twenty simultaneously over three processes each get their own answer', async () => {
     mock.on({ userMessage: /^number \d+$/ }, (request) => ({ content: `answer to ${lastUser(request)}` }));
     const processes = [await startProcess(), await startProcess(), await startProcess()];
     const results = await Promise.all(
@@ -173,10 +173,8 @@ describe('an order whose process is killed', () => {
     const said = await order(await startProcess(), 'y', 'hello');
     expect(said.text).toBe('Hi.');
     expect(said.notices?.join()).toContain('was interrupted before it was answered');
-    // It had used a tool, so the model is told as well.
-    expect(JSON.stringify(mock.getLastRequest()?.body)).toContain(
-      'it is not known whether this call took effect',
-    );
+    // It had used a tool, so the model is informed as well.
+    expect(JSON.stringify(mock.getLastRequest()?.body)).toContain('the outcome of this call is unknown');
   });
 
   it('is finished by `countersign up` when its caller had timed out, and the answer waits there', async () => {
@@ -193,7 +191,7 @@ describe('an order whose process is killed', () => {
     expect(thoughts).toBe(1);
   });
 
-  it('is handed over at once when the process closes in good order', async () => {
+  it('is handed over immediately when the process closes in good order', async () => {
     void neverAnswers();
     const up = await startProcess({ role: 'up' });
     const first = await startProcess();

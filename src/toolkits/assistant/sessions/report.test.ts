@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openAssistantStore, type TestAssistantStore } from '../../../../test/support/assistant.ts';
-import { transcriptLines } from './export.ts';
-import { parseActive, sessionsReport, sessionsText } from './report.ts';
+import { openAssistantStore, type TestAssistantStore } from '../test/support/assistant.ts';
+import { parseActive, sessionsReport, sessionsText, transcriptLines } from './report.ts';
 import { Runs } from './runs.ts';
 import { Sessions } from './sessions.ts';
 import { Transcript } from './transcript.ts';

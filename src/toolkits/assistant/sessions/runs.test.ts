@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openAssistantStore, type TestAssistantStore } from '../../../../test/support/assistant.ts';
 import { ENGINES, freshPostgres } from '../../../../test/support/engines.ts';
+import { openAssistantStore, type TestAssistantStore } from '../test/support/assistant.ts';
 import { Runs } from './runs.ts';
 import { type Session, Sessions } from './sessions.ts';
 import { LostRun, Transcript } from './transcript.ts';
@@ -30,7 +30,7 @@ describe.each(ENGINES)('orders in the store on %s', (engine) => {
     now = new Date(now.getTime() + ms);
   };
 
-  it('give each order the next place, also when many come at once', async () => {
+  it('give each order the next place, also when many come simultaneously', async () => {
     const { runs } = open('a');
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, n) => runs.enqueue(session.id, `c${n}`, 'm')),
@@ -81,7 +81,7 @@ describe.each(ENGINES)('orders in the store on %s', (engine) => {
     await expect(a.transcript.close(run, { state: 'done', answer: {} })).rejects.toThrow(LostRun);
   });
 
-  it('are free at once when their process gives them up', async () => {
+  it('are free immediately when their process gives them up', async () => {
     const a = open('a');
     const run = await a.runs.enqueue(session.id, 'c1', 'one');
     await a.runs.release();
@@ -105,7 +105,7 @@ describe.each(ENGINES)('orders in the store on %s', (engine) => {
     expect(await runs.prior(session.id, 'one', new Date(now.getTime() + 1))).toBeUndefined();
   });
 
-  it('that were interrupted are told of once, and shown to the model only if tools were used', async () => {
+  it('that were interrupted are reported once, and shown to the model only if tools were used', async () => {
     const a = open('a');
     const b = open('b');
     const plain = await a.runs.enqueue(session.id, 'c1', 'one');

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import type { JsonObject } from '../../../contract/json.ts';
+import { hasEnded } from '../../../lib/process-identity.ts';
 import { type AssistantTables, OPEN_STATES, type RunState, type RunsTable } from './tables.ts';
 
 export type Run = Selectable<RunsTable>;
@@ -77,7 +78,7 @@ export class Runs {
     return queued;
   }
 
-  /** The newest order of each session: what it is about, and whether somebody works on it. */
+  /** The newest order of each session: what it is about, and whether a process works on it. */
   async latest(sessionIds: readonly string[]): Promise<ReadonlyMap<string, Run>> {
     if (sessionIds.length === 0) return new Map();
     const rows = await this.#db
@@ -106,7 +107,7 @@ export class Runs {
     return this.#db.selectFrom('assistant_runs').selectAll().where('call_id', '=', callId).executeTakeFirst();
   }
 
-  /** An order with this very message whose end nobody has been told: its caller timed out, or its process died. */
+  /** An order with this very message whose end no caller has seen: its caller timed out, or its process died. */
   prior(sessionId: string, message: string, since: Date): Promise<Run | undefined> {
     const now = this.#now().toISOString();
     return this.#db
@@ -232,7 +233,7 @@ export class Runs {
     return result.numUpdatedRows > 0n;
   }
 
-  /** Interrupted orders of the session that no caller has been told of; telling happens once. */
+  /** Interrupted orders of the session that no caller has seen; each is reported once. */
   async untold(sessionId: string): Promise<Run[]> {
     return this.#db
       .updateTable('assistant_runs')
@@ -248,12 +249,31 @@ export class Runs {
     await this.#db.updateTable('assistant_runs').set({ told: 1 }).where('id', '=', id).execute();
   }
 
+  /** Ends the leases of processes of this machine that have ended without releasing them: killed, or crashed. */
+  async releaseDead(): Promise<boolean> {
+    const holders = await this.#db
+      .selectFrom('assistant_runs')
+      .select('owner')
+      .distinct()
+      .where('state', 'in', OPEN_STATES)
+      .where('lease_until', '>=', this.#now().toISOString())
+      .where('owner', '!=', this.owner)
+      .execute();
+    const dead = holders.flatMap(({ owner }) => (owner !== null && hasEnded(owner) ? [owner] : []));
+    if (dead.length > 0) await this.#release(dead);
+    return dead.length > 0;
+  }
+
   /** Gives up what this process holds, so that another need not wait for the lease to run out. */
-  async release(): Promise<void> {
+  release(): Promise<void> {
+    return this.#release([this.owner]);
+  }
+
+  async #release(owners: readonly string[]): Promise<void> {
     await this.#db
       .updateTable('assistant_runs')
       .set({ lease_until: new Date(0).toISOString() })
-      .where('owner', '=', this.owner)
+      .where('owner', 'in', owners)
       .where('state', 'in', OPEN_STATES)
       .execute();
   }

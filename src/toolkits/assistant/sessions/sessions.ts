@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
+import { ToolError } from '../../../contract/errors.ts';
 import type { AssistantTables, SessionsTable } from './tables.ts';
 
 export type Session = Selectable<SessionsTable>;
@@ -95,5 +96,38 @@ export class Sessions {
       .where('id', '=', id)
       .execute();
     this.#changed(id);
+  }
+}
+
+const MAX_LENGTH = 512;
+
+/** Names that elsewhere mean a private or internal conversation; no caller gets to one by asking for it. */
+const RESERVED_NAMES = new Set(['main', 'global', 'unknown', 'system', 'assistant']);
+const RESERVED_PREFIXES = [
+  'agent:',
+  'subagent:',
+  'acp:',
+  'cron:',
+  'hook:',
+  'group:',
+  'channel:',
+  'system:',
+  'countersign:',
+];
+
+/** `mcp-{timestamp}-{random}`: unguessable, so that one caller cannot hit upon another's conversation. */
+export const generateKey = (now: Date): string => `mcp-${now.getTime()}-${randomBytes(12).toString('hex')}`;
+
+/** A key is used exactly as given, so what cannot be a key is refused rather than repaired. */
+export function checkKey(key: string): void {
+  const refuse = (why: string): never => {
+    throw new ToolError('invalid_input', `sessionKey ${why}`, { detail: { field: 'sessionKey' } });
+  };
+  if (key.trim() === '') refuse('is empty. Omit it to start a separate conversation, or give a name.');
+  if (key.length > MAX_LENGTH) refuse(`is longer than ${MAX_LENGTH} characters. Use a shorter name.`);
+  if (/\p{Cc}/u.test(key)) refuse('contains a control character. Use printable characters only.');
+  const folded = key.trim().toLowerCase();
+  if (RESERVED_NAMES.has(folded) || RESERVED_PREFIXES.some((prefix) => folded.startsWith(prefix))) {
+    refuse('is a reserved name. Choose another, such as user-123-conversation.');
   }
 }

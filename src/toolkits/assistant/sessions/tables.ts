@@ -43,7 +43,7 @@ export interface RunsTable {
   detached: number;
   /** A caller has been given how it ended. */
   delivered: number;
-  /** A later caller has been told that it was interrupted. */
+  /** A later caller has seen that it was interrupted. */
   told: number;
   /** The process that holds it, believed alive until `lease_until`. */
   owner: string | null;

@@ -134,7 +134,7 @@ export class Transcript {
     this.#changed(run.session_id);
   }
 
-  /** Closes an order whose process died; false when it came back to life or somebody else was first. */
+  /** Closes an order whose process died; false when it came back to life or another process was first. */
   interrupt(run: Run): Promise<boolean> {
     return this.#closeForeign(
       run,
@@ -145,7 +145,7 @@ export class Transcript {
 
   /** Stops an order whichever process holds it: that one's next renewal or entry finds the row closed. */
   cancel(run: Run): Promise<boolean> {
-    return this.#closeForeign(run, 'cancelled', 'The caller cancelled the work on this message.');
+    return this.#closeForeign(run, 'cancelled', 'The client cancelled the work on this message.');
   }
 
   async #closeForeign(run: Run, state: 'interrupted' | 'cancelled', note: string): Promise<boolean> {

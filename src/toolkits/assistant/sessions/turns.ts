@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { Run, Runs } from './runs.ts';
 import { LostRun, type Transcript } from './transcript.ts';
 
@@ -42,9 +42,9 @@ export class Turns {
         if (!(await this.#runs.isHeld(run.id))) throw new LostRun();
         continue;
       }
-      if (await this.#clearDead(ahead)) continue;
+      if ((await this.#runs.releaseDead()) || (await this.#clearDead(ahead))) continue;
       if (this.#now().getTime() > giveUpAt) {
-        throw new ToolFault(
+        throw new ToolError(
           'busy',
           `The session is busy: ${ahead.length} earlier message(s) were still being worked on after ${Math.round(options.timeoutMs / 1000)} s. Send the message again later.`,
         );
@@ -81,7 +81,7 @@ export class Turns {
     const now = this.#now().getTime();
     for (const run of ahead) {
       const deadFor = now - Date.parse(run.lease_until);
-      // Our own are alive as we are, whatever a machine that slept says of their lease.
+      // Our own are alive as we are, even if a machine that slept says otherwise of their lease.
       if (deadFor <= 0 || run.owner === this.#runs.owner) continue;
       // A lease given up on purpose is dated at the epoch; the time of giving up is then unknown, so the order waits
       // for its hand-over from the moment we first saw it.

@@ -1,5 +1,8 @@
 import type { ChatCompletionRequest, LLMock } from '@copilotkit/aimock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freshPostgres } from '../../../../test/support/engines.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import type { JsonObject } from '../../../contract/json.ts';
 import {
   type AssistantOptions,
   modelConfig,
@@ -8,10 +11,7 @@ import {
   startModel,
   type TestAssistant,
   type TestAssistantStore,
-} from '../../../../test/support/assistant.ts';
-import { freshPostgres } from '../../../../test/support/engines.ts';
-import { ToolFault } from '../../../contract/faults.ts';
-import type { JsonObject } from '../../../contract/json.ts';
+} from '../test/support/assistant.ts';
 import { orderClawdbot } from './order-clawdbot.ts';
 
 let mock: LLMock;
@@ -28,13 +28,13 @@ const textOf = (request: ChatCompletionRequest): string => JSON.stringify(reques
 const lastUser = (request: ChatCompletionRequest): string =>
   String(request.messages.findLast((message) => message.role === 'user')?.content ?? '');
 
-const faultOf = async (work: Promise<unknown>): Promise<ToolFault> => {
+const toToolError = async (work: Promise<unknown>): Promise<ToolError> => {
   const error = await work.then(
     () => undefined,
     (caught: unknown) => caught,
   );
-  expect(error).toBeInstanceOf(ToolFault);
-  return error as ToolFault;
+  expect(error).toBeInstanceOf(ToolError);
+  return error as ToolError;
 };
 
 /** Remembers as a model does: it knows the colour if the conversation it is shown contains it. */
@@ -83,19 +83,19 @@ describe('the documented tool', () => {
   it.each(['', '   ', 'main', 'GLOBAL', 'agent:main:main', 'cron:1', 'a\u0000b', 'x'.repeat(513)])(
     'refuses the session key %j',
     async (sessionKey) => {
-      const fault = await faultOf(open().order('hello', { sessionKey }));
+      const fault = await toToolError(open().order('hello', { sessionKey }));
       expect(fault).toMatchObject({ code: 'invalid_input', detail: { field: 'sessionKey' } });
       expect(mock.getRequests()).toHaveLength(0);
     },
   );
 
   it('refuses an empty message', async () => {
-    expect((await faultOf(open().order(' \n'))).code).toBe('invalid_input');
+    expect((await toToolError(open().order(' \n'))).code).toBe('invalid_input');
   });
 
   it('refuses an order by the assistant itself', async () => {
     const principal = { kind: 'agent', id: 'assistant' } as const;
-    expect((await faultOf(open().order('hello', { principal }))).code).toBe('not_allowed');
+    expect((await toToolError(open().order('hello', { principal }))).code).toBe('not_allowed');
   });
 });
 
@@ -157,7 +157,7 @@ describe('a conversation', () => {
     mock.onMessage('broken', { error: { message: 'bad request' }, status: 400 });
     mock.onMessage('hello', { content: 'Hi' });
     const assistant = open();
-    await faultOf(assistant.order('broken', { sessionKey: 'k' }));
+    await toToolError(assistant.order('broken', { sessionKey: 'k' }));
     expect((await assistant.order('hello', { sessionKey: 'k' })).text).toBe('Hi');
     expect(JSON.stringify(mock.getLastRequest()?.body)).not.toContain('broken');
     const [session] = await assistant.services.sessions.list();
@@ -209,7 +209,7 @@ describe('a conversation', () => {
   });
 });
 
-describe.each(['sqlite', 'postgres'] as const)('twenty calls at once on %s', (engine) => {
+describe.each(['sqlite', 'postgres'] as const)('twenty simultaneous calls on %s', (engine) => {
   let shared: TestAssistantStore;
   const processes: TestAssistant[] = [];
 

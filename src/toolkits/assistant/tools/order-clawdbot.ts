@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import { samePrincipal } from '../../../contract/principal.ts';
-import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { CHANGE_PROFILES } from '../../../contract/tool.ts';
 import { type Answer, answerSchema } from '../runtime/answer.ts';
-import { faultFromJson } from '../runtime/faults.ts';
+import { errorFromJson } from '../runtime/failures.ts';
 import { ASSISTANT } from '../runtime/tools.ts';
 import { defineAssistantTool } from '../services.ts';
-import { checkKey } from '../sessions/keys.ts';
+import { checkKey } from '../sessions/sessions.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -19,7 +19,7 @@ export const orderClawdbot = defineAssistantTool({
   reach: 'network',
   category: 'assistant',
   profiles: CHANGE_PROFILES,
-  faults: [
+  errors: [
     'assistant_not_configured',
     'assistant_auth',
     'assistant_rate_limited',
@@ -34,13 +34,18 @@ export const orderClawdbot = defineAssistantTool({
   // Longer than any configured waiting and working time together: those end an order with their own words.
   deadlineMs: 4 * HOUR_MS,
   mayTakeLong: true,
+  outlivesCaller: true,
   input: z.object({
     message: z.string().describe('The message to send to Clawdbot'),
-    sessionKey: z.string().optional().describe('Optional session key for conversation continuity'),
+    // Clients that fill in every property send null for one that is not set.
+    sessionKey: z
+      .preprocess((key) => key ?? undefined, z.string().optional())
+      .optional()
+      .describe('Optional session key for conversation continuity'),
   }),
   output: z.object({
     text: z.string().describe('The response.'),
-    sessionKey: z.string().describe('Send it again to go on with this conversation.'),
+    sessionKey: z.string().describe('Send it again to continue this conversation.'),
     model: z.string().describe('Which model or command answered.'),
     steps: z.number().int(),
     usage: z.object({
@@ -50,21 +55,43 @@ export const orderClawdbot = defineAssistantTool({
     }),
     pendingApprovals: z
       .array(z.object({ approvalId: z.number().int(), tool: z.string(), reason: z.string() }))
-      .describe('Calls of the assistant that wait for a person; they have not happened.'),
+      .describe('Calls of the assistant that require approval; they have not happened.'),
     notices: z.array(z.string()).describe('What the caller should know about this answer.'),
     storedAt: z
       .string()
       .nullable()
-      .describe('When the answer was made, if an earlier equal call had timed out.'),
+      .describe('When the answer was made, if an earlier identical call had timed out.'),
   }),
 
-  describeApproval: ({ message, sessionKey }) =>
-    `Send the assistant a message of ${message.length} characters${sessionKey === undefined ? ' in a conversation of its own' : ' in an existing or named conversation'}?`,
-  risks: () => ['The assistant may use every tool that its configuration and the policy leave open to it.'],
+  present: ({ message, sessionKey }, { principal }) => ({
+    title: `Send the assistant a message of ${message.length} characters`,
+    done: `Sent the assistant a message of ${message.length} characters`,
+    act: 'send',
+    kind: 'message',
+    target: {
+      kind: 'assistant',
+      label: 'The assistant',
+      detail: sessionKey === undefined ? 'New conversation' : 'Existing or named conversation',
+      environment: 'local',
+    },
+    effect: { text: 'The assistant acts on it', detail: 'Its own changes are evaluated one by one' },
+    undo: { possible: null, text: 'Not known', detail: 'Depends on what the assistant does' },
+    body: [
+      {
+        type: 'message',
+        title: 'Message',
+        from: { name: principal.id },
+        to: [{ name: 'The assistant' }],
+        text: message,
+      },
+    ],
+    covers: ['message', 'sessionKey'],
+  }),
+  risks: () => ['The assistant may use any tool that its configuration and the policy allow.'],
 
   check({ message, sessionKey }) {
     if (message.trim() === '') {
-      throw new ToolFault('invalid_input', 'message is empty. Write what the assistant should do.');
+      throw new ToolError('invalid_input', 'message is empty. Write what the assistant should do.');
     }
     if (sessionKey !== undefined) checkKey(sessionKey);
   },
@@ -72,7 +99,7 @@ export const orderClawdbot = defineAssistantTool({
   async run({ message, sessionKey }, context) {
     const { services, principal, callId, signal } = context;
     if (samePrincipal(principal, ASSISTANT)) {
-      throw new ToolFault('not_allowed', 'The assistant cannot send orders to itself.');
+      throw new ToolError('not_allowed', 'The assistant cannot send orders to itself.');
     }
     const progress = (text: string) => context.progress(text);
     const delivery = await services.orders.place({
@@ -82,6 +109,7 @@ export const orderClawdbot = defineAssistantTool({
       callId,
       signal,
       progress,
+      onKey: (key) => context.note({ sessionKey: key }),
     });
     const { answer, session } = delivery;
     const files = await services.readFiles(answer);
@@ -90,7 +118,6 @@ export const orderClawdbot = defineAssistantTool({
     if (notices.length > 0) context.attach({ type: 'text', text: answer.text });
     for (const part of files.parts) context.attach(part);
     for (const notice of notices) context.attach({ type: 'text', text: `Note: ${notice}` });
-    context.note({ sessionKey: session.key });
     return { ...shown(answer, session.key), notices, storedAt: delivery.storedAt ?? null };
   },
 
@@ -113,10 +140,10 @@ export const orderClawdbot = defineAssistantTool({
         why: 'The assistant is still working on it, or its process has just died.',
       };
     }
-    if (run.state === 'failed' && faultFromJson(run.fault).effect !== 'none') {
+    if (run.state === 'failed' && errorFromJson(run.fault).effect !== 'none') {
       return {
         settled: 'unknown',
-        why: 'The command-line agent failed; what it had done by then is not known.',
+        why: 'The command-line agent failed; what it had done by then is unknown.',
       };
     }
     return { settled: 'not_done' };

@@ -184,7 +184,6 @@ describe('checkRequest', () => {
     'src/[id]/page.tsx',
     'ünï/文件.md',
     '.gitignore',
-    '.gitattributes',
     'gitlab/x',
     'a.git/x',
     '.environment',

@@ -1,11 +1,10 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { git, makeRepo, tempFolder } from '../../../../test/support/dev.ts';
 import { openClone } from '../git/clone.ts';
 import { cloneTree } from '../git/clone-tree.ts';
-import { locate } from './locate.ts';
-import type { TreeSource } from './tree-source.ts';
+import { git, makeRepo, tempFolder } from '../test/support/dev.ts';
+import { locate, type TreeSource } from './locate.ts';
 
 describe('locate', () => {
   const folder = tempFolder();

@@ -1,11 +1,10 @@
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { ToolFault } from '../../../contract/faults.ts';
-import { homePath } from '../../../lib/home-path.ts';
-import { shellWord } from '../../../lib/shell-word.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { homePath } from '../../../lib/file-error.ts';
+import { shellWord } from '../../../lib/text.ts';
 import { type GitAnswer, GitError, type GitOptions, NETWORK, runGit } from './git.ts';
-import { type Quiet, quietSettings, settingsEnv } from './quiet-settings.ts';
 
 interface Setting {
   readonly scope: string;
@@ -15,7 +14,7 @@ interface Setting {
 const TRANSPORT =
   /^(core\.(sshcommand|gitproxy|askpass|alternaterefscommand)|credential\.(.*\.)?helper|remote\..*\.(uploadpack|receivepack|vcs))$/s;
 
-/** A program whose name is no text cannot be taken away: a variable holds only text. */
+/** A program whose name is no text cannot be removed: a variable holds only text. */
 const GARBLED = /^(filter|merge|hook)\..*\ufffd/s;
 
 /** A repository on this machine: its objects and refs. The working tree, index and current branch are never used. */
@@ -48,9 +47,9 @@ export class Clone {
     const settings = await this.#configured();
     const own = settings.filter(isOwn);
     const conditional = own.find(({ name }) => name.startsWith('includeif.'));
-    if (conditional) throw conditionalFault(this.folder, conditional.name);
+    if (conditional) throw conditionalError(this.folder, conditional.name);
     const garbled = own.find(({ name }) => GARBLED.test(name));
-    if (garbled) throw garbledFault(this.folder, garbled.name);
+    if (garbled) throw garbledError(this.folder, garbled.name);
     const names = settings.map(({ name }) => name);
     return settingsEnv(quietSettings(names, how));
   }
@@ -135,7 +134,7 @@ export class Clone {
 export async function openClone(path: string, mayFetch = false): Promise<Clone> {
   const folder = homePath(path);
   if (!(await stat(folder).catch(() => undefined))?.isDirectory()) {
-    throw new ToolFault('not_found', `There is no folder ${folder}.`, { detail: { path: folder } });
+    throw new ToolError('not_found', `Directory ${folder} not found.`, { detail: { path: folder } });
   }
   try {
     const { stdout } = await runGit([
@@ -148,8 +147,8 @@ export async function openClone(path: string, mayFetch = false): Promise<Clone> 
     return new Clone(await realpath(stdout.toString('utf8').trim()), mayFetch);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    if (error.stderr.includes('dubious ownership')) throw foreignFault(folder, error);
-    throw new ToolFault('not_found', `${folder} is not a git repository that git can open here.`, {
+    if (error.stderr.includes('dubious ownership')) throw foreignError(folder, error);
+    throw new ToolError('not_found', `${folder} is not a git repository that git can open here.`, {
       detail: { path: folder },
       cause: error,
     });
@@ -169,24 +168,62 @@ const personalFiles = (env: NodeJS.ProcessEnv): readonly string[] => [
 
 const isOwn = ({ scope }: Setting): boolean => scope === 'local' || scope === 'worktree';
 
-/** In the worktree of a check it may hold though it does not hold here, and bring programs that nobody has seen. */
-const conditionalFault = (folder: string, name: string): ToolFault =>
-  new ToolFault(
+/** In the worktree of a check it may hold though it does not hold here, and bring programs that no one has seen. */
+const conditionalError = (folder: string, name: string): ToolError =>
+  new ToolError(
     'not_allowed',
-    `The configuration of ${folder} itself includes other files under a condition (${name.slice(0, 80)}), so what git would run there cannot be told. A person who needs it can move it to their own configuration (git config --global).`,
+    `The configuration of ${folder} itself includes other files under a condition (${name.slice(0, 80)}), so the programs git would run there cannot be determined. A person who needs it can move it to their own configuration (git config --global).`,
     { detail: { reason: 'clone_not_trusted', path: folder } },
   );
 
-const garbledFault = (folder: string, name: string): ToolFault =>
-  new ToolFault(
+const garbledError = (folder: string, name: string): ToolError =>
+  new ToolError(
     'not_allowed',
-    `The configuration of ${folder} names a program in a way that is no text (${name.slice(0, 80)}), so git cannot be kept from running it. A person can rename it there.`,
+    `The configuration of ${folder} names a program in a way that is not text (${name.slice(0, 80)}), so git cannot be prevented from running it. A person can rename it there.`,
     { detail: { reason: 'clone_not_trusted', path: folder } },
   );
 
-const foreignFault = (folder: string, cause: unknown): ToolFault =>
-  new ToolFault(
+const foreignError = (folder: string, cause: unknown): ToolError =>
+  new ToolError(
     'not_allowed',
-    `${folder} belongs to another user, so git does not use it. A person who trusts it can say so: git config --global --add safe.directory ${shellWord(folder)}`,
+    `${folder} belongs to another user, so git does not use it. A person who trusts it can run: git config --global --add safe.directory ${shellWord(folder)}`,
     { detail: { reason: 'clone_not_trusted', path: folder }, cause },
   );
+
+/** What git does with text by default, spelled as a driver of its own. */
+const PLAIN_MERGE = 'git merge-file --marker-size=%L %A %O %B';
+
+export interface Quiet {
+  /** Filters stay as they are configured: where a person's own files are written, or a person said so. */
+  readonly filters?: boolean;
+}
+
+/**
+ * Regardless of the configuration, reading, building and checking out run no program it names: no hook, no filter, no merge
+ * driver. Answers what to set instead, for the names of all settings there are.
+ */
+export function quietSettings(names: readonly string[], { filters = false }: Quiet = {}): [string, string][] {
+  const settings = new Map<string, string>();
+  for (const name of names) {
+    const [, kind, subject, setting] = /^([a-z]+)\.(.*)\.([a-z]+)$/s.exec(name) ?? [];
+    if (kind === 'hook') {
+      settings.set(`hook.${subject}.event`, '').set(`hook.${subject}.enabled`, 'false');
+    } else if (kind === 'merge' && setting === 'driver') {
+      settings.set(name, PLAIN_MERGE);
+    } else if (kind === 'filter' && !filters) {
+      for (const each of ['smudge', 'clean', 'process']) settings.set(`filter.${subject}.${each}`, '');
+      settings.set(`filter.${subject}.required`, 'false');
+    }
+  }
+  return [...settings];
+}
+
+/** By variables and not by `-c`: a name may hold an equals sign. */
+function settingsEnv(settings: readonly (readonly [string, string])[]): Record<string, string> {
+  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
+  for (const [index, [key, value]] of settings.entries()) {
+    env[`GIT_CONFIG_KEY_${index}`] = key;
+    env[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
+  return env;
+}

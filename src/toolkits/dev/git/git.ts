@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 
 export interface GitOptions {
   readonly cwd?: string;
@@ -25,7 +25,7 @@ export class GitError extends Error {
   readonly stderr: string;
 
   constructor(args: readonly string[], code: number, stderr: string) {
-    super(`git ${subcommand(args)} ended with ${code}: ${stderr.trim().slice(0, 500)}`);
+    super(`git ${subcommand(args)} exited with ${code}: ${stderr.trim().slice(0, 500)}`);
     this.name = 'GitError';
     this.code = code;
     this.stderr = stderr;
@@ -33,7 +33,7 @@ export class GitError extends Error {
 }
 
 /**
- * Hooks, file monitors and automatic maintenance would run programs nobody asked for; the two protections refuse
+ * Hooks, file monitors and automatic maintenance would run unrequested programs; the two protections refuse
  * names that another file system would read as `.git`.
  */
 const GUARDS = [
@@ -63,10 +63,10 @@ const KEPT = new Set([
 ]);
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Without this git reaches nothing: an object that a clone lacks would be fetched by whatever program the clone names. */
+/** Without this git reaches nothing: an object that a clone lacks would be fetched by any program the clone names. */
 export const NETWORK = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
 
-/** Runs git and answers its output. Throws GitError on any other exit code, ToolFault when git cannot run. */
+/** Runs git and answers its output. Throws GitError on any other exit code, ToolError when git cannot run. */
 export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
   options.signal?.throwIfAborted();
   const child = spawn('git', [...GUARDS, ...args], {
@@ -95,22 +95,22 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
   child.stdin.on('error', () => {});
   child.stdin.end(options.input ?? '');
   const code = await new Promise<number>((resolve, reject) => {
-    child.on('error', (error) => reject(startFault(error, options.cwd)));
+    child.on('error', (error) => reject(startError(error, options.cwd)));
     child.on('close', (exit) => resolve(exit ?? -1));
   });
   if (tooLarge)
-    throw new ToolFault('invalid_input', `git ${subcommand(args)} answered more than ${limit} bytes.`);
+    throw new ToolError('invalid_input', `git ${subcommand(args)} returned more than ${limit} bytes.`);
   const stderr = Buffer.concat(err).toString('utf8');
-  if (code !== 0 && !options.answers?.includes(code)) throw gitFault(args, code, stderr);
+  if (code !== 0 && !options.answers?.includes(code)) throw gitError(args, code, stderr);
   return { code, stdout: Buffer.concat(out), stderr };
 }
 
-function gitFault(args: readonly string[], code: number, stderr: string): Error {
+function gitError(args: readonly string[], code: number, stderr: string): Error {
   const error = new GitError(args, code, stderr);
   if (!/^fatal: transport '.*' not allowed$/m.test(stderr)) return error;
-  return new ToolFault(
+  return new ToolError(
     'unavailable',
-    'The clone lacks objects that it leaves on its remote (a partial clone), and nobody allowed it to fetch them. A person can set remote = "origin" under [dev.repos.NAME].',
+    'The clone is partial: it lacks objects that only its remote has, and it may not fetch them. A person can set remote = "origin" under [dev.repos.NAME].',
     { retryable: false, detail: { reason: 'clone_incomplete' }, cause: error },
   );
 }
@@ -129,12 +129,15 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return env;
 }
 
-function startFault(error: NodeJS.ErrnoException, cwd: string | undefined): Error {
+function startError(error: NodeJS.ErrnoException, cwd: string | undefined): Error {
   if (error.code === 'ENOENT' && cwd !== undefined && !existsSync(cwd)) {
-    return new ToolFault('not_found', `The folder ${cwd} is gone.`, { detail: { path: cwd }, cause: error });
+    return new ToolError('not_found', `Directory ${cwd} no longer exists.`, {
+      detail: { path: cwd },
+      cause: error,
+    });
   }
   if (error.code === 'ENOENT') {
-    return new ToolFault('unavailable', 'git was not found. Install git and put it on the PATH.', {
+    return new ToolError('unavailable', 'git was not found. Install git and put it on the PATH.', {
       retryable: false,
       cause: error,
     });

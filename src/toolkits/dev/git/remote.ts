@@ -1,4 +1,5 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { timeLimit } from '../../../lib/time-limit.ts';
 import type { Clone } from './clone.ts';
 import { GitError, NETWORK } from './git.ts';
 
@@ -20,6 +21,11 @@ export class Remote {
     const text = await this.#reach(['ls-remote', this.name, ref], signal);
     const line = text.split('\n').find((entry) => entry.endsWith(`\t${ref}`));
     return line?.split('\t')[0];
+  }
+
+  async branches(signal?: AbortSignal): Promise<string[]> {
+    const text = await this.#reach(['ls-remote', '--heads', this.name], signal);
+    return text.split('\n').flatMap((line) => /\trefs\/heads\/(.+)$/.exec(line)?.[1] ?? []);
   }
 
   /** Brings the branch's objects into the clone without moving any of its refs. */
@@ -51,9 +57,9 @@ export class Remote {
       const now = await this.branch(name).catch(() => 'unreachable');
       if (now === commit) return;
       if (now === 'unreachable') {
-        throw new ToolFault(
+        throw new ToolError(
           'unavailable',
-          `The push to ${this.name} was cut off; whether ${name} arrived is not known.`,
+          `The push to ${this.name} was interrupted; it is unknown whether ${name} arrived.`,
           {
             cause,
             effect: 'unknown',
@@ -61,36 +67,61 @@ export class Remote {
         );
       }
       if (now !== undefined) throw this.#taken(name, now, cause);
-      throw new ToolFault(
-        'unavailable',
-        `${this.name} did not take the branch ${name}; nothing was pushed.`,
-        { cause },
-      );
+      throw new ToolError('unavailable', `${this.name} rejected the branch ${name}; nothing was pushed.`, {
+        cause,
+      });
     }
   }
 
-  #taken(name: string, commit: string, cause?: unknown): ToolFault {
-    return new ToolFault(
+  /** Moves a branch forward over there, only from the commit it is expected on. */
+  async advance(name: string, from: string, to: string, signal: AbortSignal): Promise<void> {
+    const ref = `refs/heads/${name}`;
+    const there = await this.branch(name, signal);
+    if (there === to) return;
+    const options = [
+      '--quiet',
+      '--no-verify',
+      '--no-recurse-submodules',
+      `--force-with-lease=${ref}:${from}`,
+    ];
+    try {
+      await this.#reach(['push', ...options, this.name, `${to}:${ref}`], signal);
+    } catch (cause) {
+      const now = await this.branch(name).catch(() => 'unreachable');
+      if (now === to) return;
+      const lost = now === 'unreachable';
+      const what = lost ? 'whether it arrived is not known' : 'nothing was pushed';
+      throw new ToolError('unavailable', `The push of ${name} to ${this.name} failed; ${what}.`, {
+        cause,
+        effect: lost ? 'unknown' : 'none',
+      });
+    }
+  }
+
+  #taken(name: string, commit: string, cause?: unknown): ToolError {
+    return new ToolError(
       'conflict',
-      `${this.name} already has a branch ${name} at ${commit.slice(0, 12)} with other content. Choose another head_branch.`,
+      `${this.name} already has a branch ${name} at ${commit.slice(0, 12)} with different content. Choose another head_branch.`,
       { detail: { reason: 'branch_exists', head_branch: name, commit }, cause },
     );
   }
 
   async #reach(args: readonly string[], signal?: AbortSignal): Promise<string> {
-    const limit = AbortSignal.timeout(NETWORK_TIMEOUT_MS);
+    const limit = timeLimit(NETWORK_TIMEOUT_MS, signal);
     try {
       return await this.#clone.text(args, {
         env: NETWORK,
-        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+        signal: limit.signal,
       });
     } catch (cause) {
-      if (signal?.aborted || !(cause instanceof GitError || limit.aborted)) throw cause;
-      throw new ToolFault(
+      if (signal?.aborted || !(cause instanceof GitError || limit.expired)) throw cause;
+      throw new ToolError(
         'unavailable',
         `The git remote ${this.name} could not be reached or refused access.`,
         { cause },
       );
+    } finally {
+      limit.clear();
     }
   }
 }

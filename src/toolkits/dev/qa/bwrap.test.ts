@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeRepo, openWorld, tempFolder } from '../../../../test/support/dev.ts';
+import { makeRepo, openWorld, tempFolder } from '../test/support/dev.ts';
 
 /** Stands in for bubblewrap: notes what it was asked and runs the command after `--` unconfined. */
 const STAND_IN = `#!/bin/sh

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CappedText } from './capped-text.ts';
+import { CappedText } from './process.ts';
 
 const filled = (limit: number, chunks: readonly Buffer[]) => {
   const text = new CappedText(limit);
@@ -30,7 +30,7 @@ describe('CappedText', () => {
         expect(text.truncated).toBe(true);
         const shown = text.text();
         expect(shown).not.toContain('\ufffd');
-        const [head = '', tail = ''] = shown.split(/\n\[\d+ bytes left out\]\n/);
+        const [head = '', tail = ''] = shown.split(/\n\[\d+ bytes omitted\]\n/);
         expect(whole.startsWith(head)).toBe(true);
         expect(whole.endsWith(tail)).toBe(true);
         const left = Number(/\[(\d+) bytes/.exec(shown)?.[1]);

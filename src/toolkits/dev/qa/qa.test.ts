@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../contract/json.ts';
 import {
   type DevWorld,
   git,
@@ -9,8 +10,7 @@ import {
   snapshot,
   tempFolder,
   type WorldOptions,
-} from '../../../../test/support/dev.ts';
-import type { JsonObject } from '../../../contract/json.ts';
+} from '../test/support/dev.ts';
 
 const node = (script: string) => [process.execPath, '-e', script];
 const isAlive = (pid: number): boolean => {
@@ -63,7 +63,7 @@ describe('qa_test and qa_lint', () => {
       test: node('process.stdout.write(require("fs").readFileSync("value.txt")); console.error("warn")'),
     });
     writeFileSync(join(repo, 'value.txt'), 'edited but not committed\n');
-    const { data, notes, artifacts, progress } = await world.call('qa_test', { run_id });
+    const { data, notes, evidence, artifacts, progress } = await world.call('qa_test', { run_id });
     const tree = git(repo, 'rev-parse', 'main^{tree}');
     expect(data).toMatchObject({
       status: 'pass',
@@ -90,7 +90,9 @@ describe('qa_test and qa_lint', () => {
         stderr_artifact_id: stderr?.id,
         report_artifact_id: kept?.id,
       },
-      qa_tests: { tool: 'qa.test', result: 'PASSED', tree, report: kept?.id },
+    });
+    expect(evidence).toMatchObject({
+      tests: { tool: 'qa.test', result: 'PASSED', tree, report: kept?.id },
     });
     expect(stdout).toMatchObject({ name: 'qa.test.stdout.txt', text: 'base\n' });
     expect(JSON.parse(kept?.text ?? '')).toMatchObject({
@@ -234,7 +236,7 @@ describe('qa_test and qa_lint', () => {
     const { data, artifacts } = await world.call('qa_test', { run_id });
     const { stdout } = report(data);
     expect(report(data)).toMatchObject({ stdout_truncated: true, stderr_truncated: false });
-    expect(String(stdout)).toMatch(/^é+\n\[\d+ bytes left out\]\né+the end$/);
+    expect(String(stdout)).toMatch(/^é+\n\[\d+ bytes omitted\]\né+the end$/);
     expect(artifacts[0]?.text).toBe(`${'é'.repeat(3000)}the end`);
   });
 
@@ -250,7 +252,7 @@ describe('qa_test and qa_lint', () => {
     expect(existsSync('/tmp/never')).toBe(false);
   });
 
-  it('never lets two runs on one clone see each other, and runs only so many at once', async () => {
+  it('never lets two runs on one clone see each other, and limits how many run in parallel', async () => {
     const log = join(folder, 'log');
     mkdirSync(log);
     const script = `const fs = require("fs"); const me = ${JSON.stringify(log)} + "/" + process.pid; fs.writeFileSync(me, ""); fs.writeFileSync("mine", fs.readFileSync("value.txt")); setTimeout(() => { console.log(fs.readFileSync("value.txt") + "" + fs.readFileSync("mine") + fs.readdirSync(".").sort() + " " + fs.readdirSync(${JSON.stringify(log)}).length); fs.unlinkSync(me) }, 200)`;

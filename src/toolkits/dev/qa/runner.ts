@@ -1,11 +1,9 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { QaSettings, RepoSettings } from '../config.ts';
+import type { Scratch } from '../git/build-commit.ts';
 import type { Clone } from '../git/clone.ts';
-import type { Scratch } from '../git/scratch.ts';
-import { qaEnvironment } from './environment.ts';
 import { type Ended, runProcess } from './process.ts';
-import { bwrapWorks, confine } from './sandbox.ts';
-import { Turns } from './turns.ts';
+import { bwrapWorks, confine, qaEnvironment } from './sandbox.ts';
 import { type Worktree, withWorktree } from './worktree.ts';
 
 export type QaKind = 'test' | 'lint';
@@ -78,7 +76,7 @@ export class QaRunner {
   readonly #scratch: Scratch;
   readonly #dataDir: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
-  readonly #turns: Turns;
+  readonly #turns: Semaphore;
 
   constructor(
     settings: QaSettings,
@@ -88,7 +86,7 @@ export class QaRunner {
     this.#scratch = place.scratch;
     this.#dataDir = place.dataDir;
     this.#env = place.env;
-    this.#turns = new Turns(settings.max_concurrency);
+    this.#turns = new Semaphore(settings.max_concurrency);
   }
 
   run(job: QaJob): Promise<QaResult> {
@@ -97,7 +95,7 @@ export class QaRunner {
   }
 
   async #checkOut(job: QaJob): Promise<QaResult> {
-    const sandbox = await this.#sandbox();
+    const sandbox = await this.sandbox();
     const tree = await job.clone.treeOf(job.commit, job.signal);
     job.onProgress(`Checking out ${job.commit.slice(0, 12)}.`);
     const how = { filters: job.commands.filters, signal: job.signal };
@@ -147,11 +145,12 @@ export class QaRunner {
       : ended;
   }
 
-  async #sandbox(): Promise<'bwrap' | 'none'> {
+  /** What confines the commands here; throws where the configuration wants a sandbox that cannot be had. */
+  async sandbox(): Promise<'bwrap' | 'none'> {
     if (this.#settings.sandbox === 'off') return 'none';
     if (await bwrapWorks()) return 'bwrap';
     if (this.#settings.sandbox === 'auto') return 'none';
-    throw new ToolFault(
+    throw new ToolError(
       'unavailable',
       'dev.qa.sandbox is "bwrap", but bubblewrap is not installed or may not run here.',
       {
@@ -204,3 +203,44 @@ function statusOf(ended: Ended): QaStatus {
 /** Words as a person would type them; nothing ever parses this again. */
 export const showCommand = (argv: readonly string[]): string =>
   argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
+
+/** A limited number in parallel; the others wait in line. */
+export class Semaphore {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async take<T>(work: () => Promise<T>, signal: AbortSignal, onWait: () => void): Promise<T> {
+    signal.throwIfAborted();
+    if (this.#free > 0) this.#free -= 1;
+    else {
+      onWait();
+      await this.#line(signal);
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+
+  #line(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(signal.reason);
+      };
+      const enter = () => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(enter);
+    });
+  }
+}

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { lstat, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { homePath } from '../../../lib/home-path.ts';
+import { homePath } from '../../../lib/file-error.ts';
 import {
   borrowedObjects,
   covers,
@@ -56,7 +56,7 @@ export function bwrapWorks(): Promise<boolean> {
 
 /**
  * The command with the system's programs, its worktree and nothing else: no network, no other processes, no home
- * folder, nobody's temporary files, none of our own data. What is not named here does not exist for it.
+ * folder, no other temporary files, none of our own data. What is not named here does not exist for it.
  */
 export async function confine(argv: readonly string[], to: Confinement): Promise<string[]> {
   const home = to.env.HOME && !isSystem(to.env.HOME) ? to.env.HOME : undefined;
@@ -116,3 +116,19 @@ async function showGit(
 }
 
 const show = (path: string): string[] => ['--ro-bind-try', path, path];
+
+/** What programs need to run at all. Everything else, tokens above all, stays out unless the configuration names it. */
+const PLAIN =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|SYSTEMROOT|COMSPEC|PATHEXT|WINDIR|USERPROFILE)$/i;
+
+export function qaEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  allowed: readonly string[],
+  tmp: string,
+): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && (PLAIN.test(name) || allowed.includes(name))) kept[name] = value;
+  }
+  return { ...kept, CI: '1', NO_COLOR: '1', TERM: 'dumb', TMPDIR: tmp, TEMP: tmp, TMP: tmp };
+}

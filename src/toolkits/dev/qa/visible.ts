@@ -17,7 +17,7 @@ const SYSTEM = [
   'snap',
   'sys',
 ];
-/** Beside a folder of programs, what they load. */
+/** Next to a folder of programs, what they load. */
 const SIBLINGS = ['lib', 'lib64', 'libexec', 'conf', 'versions', 'installs'];
 /** Programs that people keep at home without a folder of their own on the PATH. */
 const TOOLCHAINS = ['.rustup', '.local/share/uv', '.local/share/pipx', '.local/pipx'];

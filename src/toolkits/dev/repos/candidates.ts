@@ -1,7 +1,8 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import type { Kysely } from 'kysely';
+import { ToolError } from '../../../contract/errors.ts';
 import type { DevSettings, RepoSettings } from '../config.ts';
 import { type Clone, openClone } from '../git/clone.ts';
-import { ownerAndName } from './origin.ts';
+import type { DevTables } from '../tables.ts';
 
 /** A repository that is known by some name; whether it may be used is another question. */
 export interface Candidate {
@@ -87,7 +88,7 @@ export class Candidates {
       await openClone(this.#cwd);
       return undefined;
     } catch (error) {
-      return error instanceof ToolFault && error.code === 'not_allowed' ? error.message : undefined;
+      return error instanceof ToolError && error.code === 'not_allowed' ? error.message : undefined;
     }
   }
 
@@ -119,3 +120,62 @@ export class Candidates {
 }
 
 const UNREGISTERED = { registered: undefined, settings: undefined } as const;
+
+/**
+ * The store's id of a clone. A registered clone is known by its name and may move; any other is known by where it
+ * lies, and keeps its issues when it is registered later.
+ */
+export async function repoId(
+  db: Kysely<DevTables>,
+  repo: { readonly registered: string | undefined; readonly path: string; readonly now: Date },
+): Promise<string> {
+  const { registered, path } = repo;
+  if (registered !== undefined) {
+    const byName = await db
+      .selectFrom('dev_repos')
+      .selectAll()
+      .where('name', '=', registered)
+      .executeTakeFirst();
+    if (byName) {
+      if (byName.path !== path)
+        await db.updateTable('dev_repos').set({ path }).where('id', '=', byName.id).execute();
+      return byName.id;
+    }
+  }
+  const byPath = await db
+    .selectFrom('dev_repos')
+    .selectAll()
+    .where('path', '=', path)
+    .orderBy('created_at')
+    .executeTakeFirst();
+  if (byPath && (registered === undefined || byPath.name === null)) {
+    if (registered !== undefined) {
+      await db.updateTable('dev_repos').set({ name: registered }).where('id', '=', byPath.id).execute();
+    }
+    return byPath.id;
+  }
+  const id = registered === undefined ? `path:${path}` : `name:${registered}`;
+  await db
+    .insertInto('dev_repos')
+    .values({
+      id,
+      name: registered ?? null,
+      path,
+      last_number: 0,
+      last_comment: 0,
+      created_at: repo.now.toISOString(),
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+  return id;
+}
+
+/** `owner/name` of a remote's address, for the forms hosts hand out; undefined for folders and anything else. */
+export function ownerAndName(url: string | undefined): string | undefined {
+  if (!url) return undefined;
+  const path =
+    /^(?:https?|ssh|git):\/\/[^/]+\/(.+)$/.exec(url)?.[1] ??
+    /^(?:[^@/]+@)?[^:/]+\.[^:/]+:(?!\/\/)(.+)$/.exec(url)?.[1];
+  const match = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+?)(?:\.git)?\/?$/.exec(path ?? '');
+  return match ? `${match[1]}/${match[2]}` : undefined;
+}

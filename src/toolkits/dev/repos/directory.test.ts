@@ -8,11 +8,10 @@ import {
   openWorld,
   tempFolder,
   type WorldOptions,
-} from '../../../../test/support/dev.ts';
-import type { ToolkitHost } from '../../../contract/toolkit.ts';
-import { dev } from '../config.ts';
+} from '../test/support/dev.ts';
+import { readAllowlist } from '../tool-allowlist.ts';
 import { toolkit } from '../toolkit.ts';
-import { ownerAndName } from './origin.ts';
+import { ownerAndName } from './candidates.ts';
 
 describe('which repositories may be used', () => {
   const worlds: DevWorld[] = [];
@@ -43,7 +42,7 @@ describe('which repositories may be used', () => {
   it('is nothing outside a clone', async () => {
     const folder = tempFolder();
     await expect(create(await open({ cwd: folder, folder }), '.')).rejects.toThrow(
-      'This folder is in no git repository, and none is registered. Run it in a clone',
+      'This directory is not in a git repository, and none is registered. Run the command in a clone',
     );
   });
 
@@ -83,7 +82,7 @@ describe('which repositories may be used', () => {
     await expect(create(app, 'acme/x')).rejects.toThrow(refused('github_auth_failed'));
   });
 
-  it('is asked again with every call, so that a repository taken off the list is closed at once', async () => {
+  it('is asked again with every call, so a repository removed from the list is closed immediately', async () => {
     const folder = tempFolder();
     const repo = makeRepo(join(folder, 'a'));
     const storageUrl = join(folder, 'store.db');
@@ -153,7 +152,7 @@ describe('which repositories may be used', () => {
       },
     };
     const world = await open({ cwd: '/', folder, config });
-    await expect(create(world, 'nowhere')).rejects.toThrow('There is no folder');
+    await expect(create(world, 'nowhere')).rejects.toThrow(/^Directory \S+ not found/);
     await expect(create(world, 'plain')).rejects.toThrow('is not a git repository');
     await expect(create(world, 'empty')).rejects.toThrow('has no path to a clone');
     await expect(create(world, 'hub')).rejects.toThrow('has no github');
@@ -189,26 +188,23 @@ describe('ownerAndName', () => {
 });
 
 describe('TOOL_ALLOWLIST', () => {
-  const connect = (config: object, env: Record<string, string>, warnings: string[]) => {
-    const settings = dev.schema.parse(config);
-    const host = {
-      section: () => settings,
-      env,
-      dataDir: join(tempFolder(), 'data'),
-      db: () => ({}),
-      now: () => new Date(),
-      log: { warn: (text: string) => warnings.push(text) },
-    } as unknown as ToolkitHost;
-    return toolkit.connect(host);
-  };
-
-  it('warns of names it does not know, and the configuration refuses them', async () => {
-    const warnings: string[] = [];
-    await connect({}, { TOOL_ALLOWLIST: 'runs.create,code.repair_loop' }, warnings);
-    expect(warnings).toEqual(['TOOL_ALLOWLIST names unknown tools: code.repair_loop']);
-    await expect(connect({ tool_allowlist: ['github.isues.create'] }, {}, [])).rejects.toThrow(
-      'github.isues.create',
-    );
+  it('names what no tool is called, and hides what it does not allow', () => {
+    const read = (names: string, configured?: string[]) =>
+      readAllowlist(toolkit.tools, configured, names === '' ? {} : { TOOL_ALLOWLIST: names });
+    expect(read('github.isues.create')).toMatchObject({
+      unknown: ['Tool "github.isues.create" not found; did you mean github.issues.create?'],
+      source: 'environment TOOL_ALLOWLIST',
+    });
+    expect(read('', ['nonsense_of_some_length'])).toMatchObject({
+      unknown: ['Tool "nonsense_of_some_length" not found'],
+      source: 'dev.tool_allowlist',
+    });
+    // A later version of ToolHub has this one.
+    expect(read('runs.create,code.repair_loop').unknown).toEqual([]);
+    const { hidden } = read('github.pr.get,code_read');
+    expect(hidden).toContain('code_branch_pr_create');
+    for (const name of ['github_pr_get', 'code_read', 'runs_create']) expect(hidden).not.toContain(name);
+    expect(read('').hidden).toEqual([]);
   });
 
   const LISTABLE = toolkit.tools.filter(

@@ -1,19 +1,18 @@
 import { isAbsolute } from 'node:path';
 import type { Kysely } from 'kysely';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { DevSettings, RepoSettings } from '../config.ts';
 import type { GithubClient } from '../forge/github/client.ts';
 import { GithubForge } from '../forge/github/forge.ts';
 import { LocalForge } from '../forge/local/forge.ts';
 import { LocalStore } from '../forge/local/store.ts';
 import type { Forge } from '../forge/port.ts';
+import type { Scratch } from '../git/build-commit.ts';
 import type { Clone } from '../git/clone.ts';
 import { Remote } from '../git/remote.ts';
-import type { Scratch } from '../git/scratch.ts';
-import type { Run } from '../runs/store.ts';
+import type { Run } from '../runs.ts';
 import type { DevTables } from '../tables.ts';
-import { type Candidate, Candidates, goesBy } from './candidates.ts';
-import { repoId } from './identity.ts';
+import { type Candidate, Candidates, goesBy, repoId } from './candidates.ts';
 
 export interface Repo {
   /** The name runs and replies use. */
@@ -22,7 +21,7 @@ export interface Repo {
   /** Set when issues and pull requests live in our own store. */
   readonly local: LocalForge | undefined;
   readonly clone: Clone | undefined;
-  /** False for a clone that is allowed only because somebody works in it. */
+  /** False for a clone that is allowed only because a person works in it. */
   readonly registered: boolean;
   readonly settings: RepoSettings | undefined;
 }
@@ -40,6 +39,8 @@ export interface Place {
 export interface DirectoryParts {
   readonly settings: DevSettings;
   readonly forge: 'local' | 'github';
+  /** Whether there are credentials for GitHub, whichever forge is the default. */
+  readonly hasGithub: boolean;
   /** Undefined: registered repositories and, locally, the current clone. */
   readonly allowlist: readonly string[] | undefined;
   readonly cwd: string;
@@ -49,7 +50,7 @@ export interface DirectoryParts {
   now(): Date;
 }
 
-/** Which repositories may be used, and how each is reached. The answer is asked for anew with every call. */
+/** Which repositories may be used, and how each is reached. The answer is computed again with every call. */
 export class RepoDirectory {
   readonly #parts: DirectoryParts;
   readonly #candidates: Candidates;
@@ -133,7 +134,7 @@ export class RepoDirectory {
   }
 
   async #connect(candidate: Candidate): Promise<Repo> {
-    // A registered name leads to one clone; without one, only the clone itself tells two of a name apart.
+    // A registered name leads to one clone; without one, only the clone itself distinguishes two of a name.
     const place =
       candidate.registered === undefined ? (await candidate.clone())?.gitDir : candidate.registered;
     const key = `${candidate.forge}:${candidate.name}:${place}`;
@@ -152,7 +153,8 @@ export class RepoDirectory {
     const common = { name, clone, settings, registered: candidate.registered !== undefined };
     if (candidate.forge === 'github') {
       if (!candidate.github) throw badSettings(name, 'uses GitHub but has no github = "owner/name"');
-      const forge = new GithubForge(candidate.github, this.#parts.github, this.#parts.settings.draft);
+      const { github: client, scratch, settings: all } = this.#parts;
+      const forge = new GithubForge(candidate.github, { client, draft: all.draft, scratch });
       return { ...common, forge, local: undefined };
     }
     if (!clone) throw badSettings(name, 'has no path to a clone');
@@ -173,34 +175,44 @@ export class RepoDirectory {
     return { ...common, forge: local, local };
   }
 
-  async #unknownToPerson(name: string): Promise<ToolFault> {
+  async #unknownToPerson(name: string): Promise<ToolError> {
     const names = await this.namesForPeople();
     if (names.length === 0) return this.#refusal(name);
     const what =
       name === '.'
-        ? 'This folder is in no clone you can use.'
-        : `There is no repository ${JSON.stringify(name)}.`;
-    return new ToolFault('not_found', `${what} Choose one with --repo: ${names.join(', ')}.`, {
+        ? 'This directory is not in a clone you can use.'
+        : `Repository ${JSON.stringify(name)} not found.`;
+    return new ToolError('not_found', `${what} Choose one with --repo: ${names.join(', ')}.`, {
       detail: { reason: 'repo_not_allowed', repo: name.slice(0, 200) },
     });
   }
 
-  async #refusal(name: string): Promise<ToolFault> {
+  async #refusal(name: string): Promise<ToolError> {
     const names = await this.names();
     const { allowlist } = this.#parts;
     // Without a list the clone around this folder may be used, so there is none.
     const none = allowlist
       ? 'No repository is allowed here.'
-      : 'This folder is in no git repository, and none is registered. Run it in a clone.';
+      : 'This directory is not in a git repository, and none is registered. Run the command in a clone.';
     const known = names.length > 0 ? `Allowed here: ${names.join(', ')}.` : none;
     const how = allowlist
       ? 'A person can add it to REPO_ALLOWLIST or dev.repo_allowlist.'
       : 'A person can register it under [dev.repos.NAME], or list it in dev.repo_allowlist.';
     const problem = await this.#candidates.hereProblem();
-    return new ToolFault(
+    const { forge, hasGithub } = this.#parts;
+    // A name on GitHub that is asked for on this machine is the likeliest mistake of a ToolHub set-up.
+    const meantGithub = forge === 'local' && hasGithub && /^[^/\s]+\/[^/\s]+$/.test(name.trim());
+    const switching = meantGithub
+      ? ` The default forge is local, so GitHub was not asked; a person can set dev.forge = "github", or forge = "github" under [dev.repos.NAME].`
+      : '';
+    const asked = forge === 'local' ? 'on this machine (forge local)' : 'on GitHub';
+    return new ToolError(
       'not_allowed',
-      `The repository ${JSON.stringify(name.slice(0, 200))} may not be used. ${problem ?? `${known} ${how}`}`,
-      { detail: { reason: 'repo_not_allowed', repo: name.slice(0, 200) } },
+      `The repository ${JSON.stringify(name.slice(0, 200))} may not be used ${asked}.${switching} ${problem ?? `${known} ${how}`}`,
+      {
+        hint: meantGithub ? 'A person must choose the forge in the configuration.' : undefined,
+        detail: { reason: 'repo_not_allowed', repo: name.slice(0, 200), forge },
+      },
     );
   }
 }
@@ -220,7 +232,7 @@ async function placeOf({ name, forge, github, settings, clone }: Candidate): Pro
   }
 }
 
-const badSettings = (name: string, what: string): ToolFault =>
-  new ToolFault('not_allowed', `[dev.repos] ${name} ${what}. A person must complete the configuration.`, {
+const badSettings = (name: string, what: string): ToolError =>
+  new ToolError('not_allowed', `[dev.repos] ${name} ${what}. A person must complete the configuration.`, {
     detail: { reason: 'repo_not_configured', repo: name },
   });

@@ -1,40 +1,28 @@
 import { z } from 'zod';
-import { ToolFault } from '../../../contract/faults.ts';
-import type { JsonObject } from '../../../contract/json.ts';
-import type { ArtifactRef } from '../../../contract/outcome.ts';
-import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { CHANGE_PROFILES } from '../../../contract/tool.ts';
+import { quoted } from '../../../lib/words.ts';
+import { mayHappenLater } from '../attempts.ts';
 import { checkRequest } from '../change/check-request.ts';
-import { type ChangeRequest, type Plan, planChange } from '../change/plan.ts';
-import { changeRisks } from '../change/risks.ts';
-import type { Published, Stray } from '../forge/port.ts';
-import { checkBranchName } from '../git/branch-name.ts';
+import { checkTexts, neutralise, prefixed } from '../change/guards.ts';
+import type { ChangeRequest, Plan } from '../change/plan.ts';
+import { editedFile, keepPatch, limitsFor, permittedCommit, proposeChange } from '../change/propose.ts';
+import type { OrphanBranch, Published } from '../forge/port.ts';
+import { checkBranchName } from '../git/names.ts';
+import { presentDiff, repoTarget, storedDiff, writtenBlock } from '../present.ts';
 import type { Repo } from '../repos/directory.ts';
 import { type DevServices, defineDevTool } from '../services.ts';
-import { body, dryRun, message, pull, runId, showPull, title } from '../shapes.ts';
+import { body, dryRun, message, runId, showPull, title } from '../shapes.ts';
+import { pull } from '../views.ts';
 
 const input = z.object({
   run_id: runId,
-  approval_id: z
-    .string()
-    .min(1)
-    .describe('Id of the approval from approval_request; not looked at in a dry run.'),
+  approval_id: z.string().min(1).describe('Approval ID from approval_request; ignored in a dry run.'),
   base_branch: z.string(),
   head_branch: z.string().describe('A new branch.'),
   commit_message: message,
   pr_title: title,
   pr_body: body.optional(),
-  files: z
-    .array(
-      z.strictObject({
-        path: z.string().describe('Relative to the root of the repository.'),
-        original_content: z
-          .string()
-          .optional()
-          .describe('What the file holds on the base; compared before anything is done.'),
-        modified_content: z.string(),
-      }),
-    )
-    .min(1),
+  files: z.array(editedFile).min(1),
   dry_run: dryRun,
 });
 type Args = z.output<typeof input>;
@@ -43,13 +31,12 @@ export const codeBranchPrCreate = defineDevTool({
   name: 'code_branch_pr_create',
   policyName: 'code.branch_pr.create',
   title: 'Propose a code change',
-  summary:
-    'Commits files to a new branch and opens a pull request, under an approval for exactly this change.',
+  summary: 'Commits files to a new branch and opens a pull request, with a permit for exactly this change.',
   effect: 'change',
   reach: 'network',
   category: 'code',
   profiles: CHANGE_PROFILES,
-  faults: ['not_allowed', 'not_found', 'conflict', 'unavailable'],
+  errors: ['not_allowed', 'not_found', 'conflict', 'unavailable'],
   needsPermit: true,
   deadlineMs: 900_000,
   input,
@@ -60,18 +47,11 @@ export const codeBranchPrCreate = defineDevTool({
     planned_commands: z.array(z.string()),
     commit_hash: z.string().optional(),
     pull_request: pull.optional(),
-    existed: z.boolean().optional().describe('True: the same branch was already there and was taken over.'),
+    existed: z.boolean().optional().describe('True: the same branch already existed and was reused.'),
     patch: z.string().optional().describe('Only in a dry run.'),
     patch_artifact_id: z.string().optional(),
   }),
 
-  describeApproval: (args) =>
-    `Create branch ${args.head_branch} from ${args.base_branch} with ${args.files.length} changed ${args.files.length === 1 ? 'file' : 'files'} ` +
-    `(${args.files
-      .slice(0, 5)
-      .map(({ path }) => path)
-      .join(', ')}${args.files.length > 5 ? ', …' : ''}) and open the pull request "${args.pr_title}"`,
-  risks: (args) => changeRisks(args.files),
   runOf: (args) => args.run_id,
 
   async bind(args, services) {
@@ -85,38 +65,79 @@ export const codeBranchPrCreate = defineDevTool({
 
   async check(args, services) {
     services.tools.check('code_branch_pr_create', 'code.branch_pr.create');
-    checkRequest(request(args), services.settings);
-    await services.open(args.run_id);
+    const { repo } = await services.open(args.run_id);
+    checkRequest(request(args, services), limitsFor(services, repo));
+    const { commit_message, pr_title, pr_body = '' } = args;
+    checkTexts({ commit_message, pr_title, pr_body }, services.settings.content);
+  },
+
+  async present(args, { services, binding, earlier, signal }) {
+    const { repo } = await services.open(args.run_id);
+    await services.attempts.check('pull_requests', args.run_id, args.head_branch);
+    await repo.forge.requireFreeBranch(args.head_branch, signal);
+    const base = permittedCommit(binding, 'base_commit');
+    const wanted = request(args, services);
+    const stored = storedDiff(earlier, base);
+    const { preview, risks } = stored
+      ? { preview: stored, risks: earlier?.risks.map(({ text }) => text) ?? [] }
+      : await proposeChange(wanted, base, repo, services, signal);
+    return presentDiff(preview, risks, {
+      title: `Open ${quoted(wanted.title)} in ${repo.name}`,
+      done: `Opened ${quoted(wanted.title)} in ${repo.name}`,
+      act: 'open',
+      target: repoTarget(repo, services, `${args.head_branch} → ${args.base_branch}`),
+      undo: {
+        possible: true,
+        text: 'Close and delete the branch',
+        detail: repo.local ? 'Only on this machine' : 'Reviewers are notified once',
+      },
+      body: [
+        writtenBlock('Pull request', wanted.title, wanted.body),
+        writtenBlock('Commit message', '', wanted.message),
+      ],
+      covers: ['run_id', 'base_branch', 'head_branch', 'commit_message', 'pr_title', 'pr_body', 'files'],
+    });
   },
 
   async preview(args, { services, signal, artifact }) {
     const { repo } = await services.open(args.run_id);
+    await services.attempts.check('pull_requests', args.run_id, args.head_branch);
+    await repo.forge.requireFreeBranch(args.head_branch, signal);
     const base = await repo.forge.baseCommit(args.base_branch, signal);
-    const plan = await makePlan(args, base, repo, services, signal);
-    const kept = await keepPatch(plan, artifact);
-    return { ...planned(plan, repo), patch: plan.patch, patch_artifact_id: kept.id };
+    const { plan, preview } = await proposeChange(request(args, services), base, repo, services, signal);
+    const { patch, id } = await keepPatch('code.branch_pr.create', preview, artifact);
+    return { ...planned(plan, repo), patch, patch_artifact_id: id };
   },
 
-  async run(args, { services, callId, principal, binding, signal, now, artifact, progress }) {
+  async run(args, { services, callId, principal, approval, signal, now, artifact, progress }) {
     const { run, repo } = await services.open(args.run_id);
     progress(`Comparing ${args.files.length} file(s) with ${args.base_branch}`);
-    const plan = await makePlan(args, permittedBase(binding), repo, services, signal);
-    const kept = await keepPatch(plan, artifact);
+    const base = permittedCommit(approval?.binding, 'base_commit');
+    const { plan, preview } = await proposeChange(request(args, services), base, repo, services, signal);
+    const { id } = await keepPatch('code.branch_pr.create', preview, artifact);
     progress(`Creating ${args.head_branch}`);
     const stamp = { callId, author: principal, runId: run.run_id, at: now(), signal };
-    const published = await repo.forge.publish(plan, stamp);
+    const published = await services.attempts.send('pull_requests', plan.headBranch, stamp, () =>
+      repo.forge.publish(plan, stamp),
+    );
     await services.runs.setHead(run.run_id, plan.headBranch, published.commit);
-    return { ...planned(plan, repo), ...made(published), patch_artifact_id: kept.id };
+    return { ...planned(plan, repo), ...made(published), patch_artifact_id: id };
   },
 
   async reconcile(args, { services, callId, startedAt, signal }) {
     const { run, repo } = await services.open(args.run_id);
-    const trace = { callId, since: startedAt, signal };
+    const until = await services.attempts.settlesAt(callId, startedAt, repo.forge.commitWindowMs);
+    const trace = { callId, since: startedAt, until, signal };
     const published = await repo.forge.findPublished(args.head_branch, trace);
     // Also where the branch stands without its pull request: the same call under the same permit takes it over.
     if (!published) {
-      const stray = await repo.forge.strayBranch(args.head_branch, args.commit_message, signal);
-      return { settled: 'not_done', ...(stray ? { left: tellStray(args.head_branch, stray) } : {}) };
+      if (new Date() < until) return mayHappenLater;
+      const message = neutralise(args.commit_message, services.settings.content);
+      const stray = await repo.forge.orphanBranch(args.head_branch, message, signal);
+      return {
+        settled: 'not_done',
+        ...(stray ? { left: describeOrphanBranch(args.head_branch, stray) } : {}),
+      };
     }
     await services.runs.setHead(run.run_id, args.head_branch, published.commit);
     const data = { base_branch: args.base_branch, head_branch: args.head_branch, planned_commands: [] };
@@ -124,39 +145,17 @@ export const codeBranchPrCreate = defineDevTool({
   },
 });
 
-const tellStray = (branch: string, { commit, where, remove }: Stray): string =>
-  `The branch ${branch} stands ${where} at ${commit.slice(0, 12)} without its pull request. The same call under the same approval takes it over; a person who does not want it can ${remove}.`;
+const describeOrphanBranch = (branch: string, { commit, where, remove }: OrphanBranch): string =>
+  `The branch ${branch} exists ${where} at ${commit.slice(0, 12)} without its pull request. The same call with the same permit reuses it; a person who does not want it can ${remove}.`;
 
-const request = (args: Args): ChangeRequest => ({
+const request = (args: Args, { settings: { content } }: DevServices): ChangeRequest => ({
   baseBranch: args.base_branch,
   headBranch: args.head_branch,
-  message: args.commit_message,
-  title: args.pr_title,
-  body: args.pr_body ?? '',
+  message: neutralise(args.commit_message, content),
+  title: prefixed(args.pr_title, content),
+  body: neutralise(args.pr_body ?? '', content),
   files: args.files,
 });
-
-/** The commit the person permitted the change on. Reading the branch again could give another. */
-function permittedBase(binding: JsonObject | undefined): string {
-  if (typeof binding?.base_commit === 'string') return binding.base_commit;
-  throw new ToolFault('approval_invalid', 'The approval does not say which base commit it was given for.');
-}
-
-async function makePlan(
-  args: Args,
-  commit: string,
-  repo: Repo,
-  services: DevServices,
-  signal: AbortSignal,
-): Promise<Plan> {
-  const source = await repo.forge.tree(commit, signal);
-  return planChange(request(args), { commit, source, maxFileBytes: services.settings.max_file_bytes });
-}
-
-type KeepArtifact = (name: string, mediaType: string, body: string) => Promise<ArtifactRef>;
-
-const keepPatch = (plan: Plan, artifact: KeepArtifact): Promise<ArtifactRef> =>
-  artifact('code.branch_pr.create.patch.diff', 'text/x-diff', plan.patch);
 
 const planned = (plan: Plan, repo: Repo) => ({
   base_branch: plan.baseBranch,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { READ_PROFILES } from '../../../contract/profile.ts';
+import { READ_PROFILES } from '../../../contract/tool.ts';
 import { locate } from '../change/locate.ts';
-import { checkRepoPath } from '../git/repo-path.ts';
-import { lineDelta } from '../patch/line-delta.ts';
-import { filePatch } from '../patch/unified.ts';
+import { filePatch, lineDelta } from '../change/unified-diff.ts';
+import { checkRepoPath } from '../git/names.ts';
 import { type DevServices, defineDevTool } from '../services.ts';
 import { runId } from '../shapes.ts';
 
@@ -20,19 +19,19 @@ interface Args {
 export const codePatchGenerate = defineDevTool({
   name: 'code_patch_generate',
   policyName: 'code.patch.generate',
-  title: 'Make a patch',
-  summary: 'Makes a unified diff with context from two versions of a file, ready for git apply.',
+  title: 'Create a patch',
+  summary: 'Creates a unified diff with context from two versions of a file, ready for git apply.',
   effect: 'read',
   reach: 'network',
   category: 'code',
   profiles: READ_PROFILES,
-  faults: ['not_allowed', 'not_found'],
+  errors: ['not_allowed', 'not_found'],
   input: z.object({
     run_id: runId,
     path: z.string().describe('Relative to the root of the repository.'),
     original_content: content,
     modified_content: content,
-    dry_run: z.boolean().optional().describe('Do not keep the patch as an artifact.'),
+    dry_run: z.boolean().optional().describe('Do not store the patch as an artifact.'),
   }),
   output: z.object({
     path: z.string(),
@@ -61,7 +60,7 @@ export const codePatchGenerate = defineDevTool({
 
 async function makePatch(args: Args, services: DevServices, signal: AbortSignal) {
   const { path, original_content: original, modified_content: modified } = args;
-  // An empty original is either an empty file or none; git needs to be told which.
+  // An empty original is either an empty file or none; git needs to know which.
   const isNew = original === '' && !(await exists(args, services, signal));
   const patch = filePatch({ path, before: isNew ? undefined : original, after: modified });
   return { path, patch, line_delta: lineDelta(original, modified) };

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DevWorld, makeRepo, openWorld, tempFolder } from '../../../../test/support/dev.ts';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { Outcome } from '../../../contract/outcome.ts';
+import { type DevWorld, makeRepo, openWorld, tempFolder } from '../test/support/dev.ts';
 
 const issues = (count: number): JsonObject[] =>
   Array.from({ length: count }, (_, n) => ({
@@ -40,7 +40,7 @@ describe('github_issues_batch_create', () => {
       const earlier = done.get(key);
       if (earlier?.status === 'ok') return { ...earlier, replayed: true };
       if (fails(String(args.title)))
-        return { status: 'failed', fault: new ToolFault('unavailable', 'injected') };
+        return { status: 'failed', fault: new ToolError('unavailable', 'injected') };
       const outcome = await run();
       done.set(key, outcome);
       return outcome;
@@ -100,8 +100,8 @@ describe('github_issues_batch_create', () => {
     await open();
     const outcomes: Outcome[] = [
       { status: 'routed', approvalId: 7, approvalUuid: 'u', reason: 'r', rule: 'x' },
-      { status: 'refused', fault: new ToolFault('policy_denied_blocked', 'blocked'), rule: 'x' },
-      { status: 'indeterminate', fault: new ToolFault('unavailable', 'lost') },
+      { status: 'refused', fault: new ToolError('policy_denied_blocked', 'blocked'), rule: 'x' },
+      { status: 'indeterminate', fault: new ToolError('unavailable', 'lost') },
     ];
     const inner = async () => outcomes.shift() as Outcome;
     const { data } = await world.call('github_issues_batch_create', { run_id, issues: issues(3) }, { inner });

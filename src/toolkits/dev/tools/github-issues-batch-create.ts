@@ -1,20 +1,23 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { Outcome } from '../../../contract/outcome.ts';
-import { CHANGE_PROFILES } from '../../../contract/profile.ts';
+import { CHANGE_PROFILES } from '../../../contract/tool.ts';
+import { checkLabels, checkTexts } from '../change/guards.ts';
+import { repoTarget, writtenBlock } from '../present.ts';
 import { defineDevTool } from '../services.ts';
 import { body, dryRun, labels, runId, title } from '../shapes.ts';
+import { toDraft } from './issues.ts';
 
 const item = z.object({
   index: z.int(),
-  issue: z.record(z.string(), z.unknown()).optional().describe('What github_issues_create answered.'),
+  issue: z.record(z.string(), z.unknown()).optional().describe('Reply of github_issues_create.'),
   replayed: z.boolean().optional(),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  error: z.object({ code: z.string(), message: z.string(), retry_at: z.string().optional() }).optional(),
 });
 type Item = z.input<typeof item>;
 const NOT_BEGUN = {
   code: 'cancelled',
-  message: 'Not begun: the batch was stopped or its time was over. Send it again to create what is missing.',
+  message: 'Not started: the batch was stopped or timed out. Send it again to create the missing issues.',
 };
 
 export const githubIssuesBatchCreate = defineDevTool({
@@ -26,7 +29,7 @@ export const githubIssuesBatchCreate = defineDevTool({
   reach: 'network',
   category: 'issues',
   profiles: CHANGE_PROFILES,
-  faults: ['not_allowed', 'not_found'],
+  errors: ['not_allowed', 'not_found'],
   composite: true,
   deadlineMs: 1_800_000,
   input: z.object({
@@ -44,15 +47,45 @@ export const githubIssuesBatchCreate = defineDevTool({
     created_fresh: z.int(),
     stopped_at: z.int().optional().describe('Strict mode: index of the item that failed.'),
     failed_reason: z.string().optional(),
+    unprocessed: z
+      .array(z.int())
+      .optional()
+      .describe(
+        'Indexes that were not tried, because GitHub refused the credentials or its rate limit is used up.',
+      ),
+    retry_at: z.string().optional().describe('When the rest can be sent.'),
     results: z.array(item),
   }),
 
-  describeApproval: (args) => `Create ${args.issues.length} issues, the first "${args.issues[0]?.title}"`,
+  async present(args, { services }) {
+    const { repo } = await services.open(args.run_id);
+    const drafts = args.issues.map((issue) => toDraft(issue, services));
+    const count = drafts.length === 1 ? '1 issue' : `${drafts.length} issues`;
+    return {
+      title: `Create ${count} in ${repo.name}`,
+      done: `Created ${count} in ${repo.name}`,
+      act: 'create',
+      kind: 'issue',
+      gist: drafts.map((draft) => draft.title).join(' · '),
+      target: repoTarget(repo, services),
+      effect: { text: count, detail: repo.local ? 'On this machine' : 'Watchers are notified of each' },
+      undo: { possible: true, text: 'Can be closed', detail: 'The texts stay readable' },
+      body: drafts.map((draft, at) =>
+        writtenBlock(`Issue ${at + 1} of ${drafts.length}`, draft.title, draft.body, draft.labels),
+      ),
+      covers: ['run_id', 'issues'],
+    };
+  },
   runOf: (args) => args.run_id,
 
   async check(args, services) {
     services.tools.check('github_issues_batch_create', 'github.issues.batch_create');
     await services.open(args.run_id);
+    const { content } = services.settings;
+    for (const [at, issue] of args.issues.entries()) {
+      checkLabels(issue.labels ?? [], content);
+      checkTexts({ [`issues.${at}.title`]: issue.title, [`issues.${at}.body`]: issue.body }, content);
+    }
   },
 
   async preview(args, { services }) {
@@ -60,7 +93,7 @@ export const githubIssuesBatchCreate = defineDevTool({
     const results = args.issues.map((issue, index) => ({
       index,
       issue: {
-        would_create: { repo: repo.name, title: issue.title, body: issue.body, labels: issue.labels ?? [] },
+        would_create: { repo: repo.name, ...toDraft(issue, services) },
       },
     }));
     // The optional fields are absent here, which is all that keeps the type from being plain JSON.
@@ -85,6 +118,19 @@ export const githubIssuesBatchCreate = defineDevTool({
       );
       const result = toItem(index, outcome);
       results.push(result);
+      const halt = haltOf(outcome);
+      if (halt) {
+        const rest = args.issues.slice(index + 1).map((_, at) => index + 1 + at);
+        const failed = { ...summary(results, args.issues.length, mode), failed_reason: halt.message };
+        const error = { code: 'not_processed', message: `Not tried: ${halt.message}`, ...halt.retry };
+        return {
+          ...failed,
+          ...halt.retry,
+          unprocessed: rest,
+          results: [...results, ...rest.map((at) => ({ index: at, error }))],
+          ...(mode === 'strict' ? { stopped_at: index } : {}),
+        };
+      }
       if (result.error && mode === 'strict') {
         const stopped = { stopped_at: index, failed_reason: result.error.message };
         return { ...summary(results, args.issues.length, mode), ...stopped };
@@ -97,6 +143,15 @@ export const githubIssuesBatchCreate = defineDevTool({
   reconcile: async () => ({ settled: 'not_done', resumes: true }),
 });
 
+/** After one of these every further item would fail in the same way, and cost a request each. */
+function haltOf(outcome: Outcome): { message: string; retry: { retry_at?: string } } | undefined {
+  if (outcome.status !== 'failed') return undefined;
+  const { detail, message, resetAt } = outcome.fault;
+  const isUsedUp = detail?.reason === 'github_rate_limited' && detail.primary === true;
+  if (detail?.reason !== 'github_auth_failed' && !isUsedUp) return undefined;
+  return { message, retry: resetAt ? { retry_at: resetAt.toISOString() } : {} };
+}
+
 function toItem(index: number, outcome: Outcome): Item {
   switch (outcome.status) {
     case 'ok':
@@ -108,7 +163,7 @@ function toItem(index: number, outcome: Outcome): Item {
         index,
         error: {
           code: 'approval_required',
-          message: `Waits for a person as approval ${outcome.approvalId}.`,
+          message: `Approval required (approval ${outcome.approvalId}).`,
         },
       };
     case 'needs_person':

@@ -1,15 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type DevWorld,
-  git,
-  makeRepo,
-  openWorld,
-  snapshot,
-  tempFolder,
-} from '../../../../test/support/dev.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import { type DevWorld, git, makeRepo, openWorld, snapshot, tempFolder } from '../test/support/dev.ts';
 
 const ADA = { kind: 'person', id: 'ada' } as const;
 
@@ -333,7 +326,7 @@ describe('on a local clone', () => {
     expect(files[3]).not.toHaveProperty('patch');
   });
 
-  it('merges for a person, moving the checked out base with its files, and tells agents no', async () => {
+  it('merges for a person, moving the checked out base with its files, and refuses agents', async () => {
     await world.call('code_branch_pr_create', change());
     await expect(world.call('dev_pr_merge', { repo: 'widgets', pr_number: 1 })).rejects.toMatchObject({
       code: 'not_allowed',
@@ -422,7 +415,7 @@ describe('on a local clone', () => {
   it('shows a pull request and its diff to people', async () => {
     await world.call('code_branch_pr_create', change());
     expect(await world.view('diff', { number: 1 })).toMatchObject({
-      diff: expect.stringContaining('+HELLO'),
+      files: [{ path: 'README.md', patch: expect.stringContaining('-hello\n+HELLO\n') }, {}, {}],
     });
     expect(await world.view('pr', { number: '1' })).toMatchObject({
       files: [{ filename: 'README.md' }, {}, {}],

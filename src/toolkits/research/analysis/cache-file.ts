@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
-import { isBusy, SqliteFile } from '../project/sqlite.ts';
+import { isBusy, SqliteFile } from '../project/schema.ts';
 
 const BUSY_MS = 5000;
 const AGAIN_MS = 50;
 
-/** Opens a file that can be made again at any time: one that is damaged is thrown away and begun anew. */
+/** Opens a file that can be made again at any time: one that is damaged is thrown away and created again. */
 export function openCacheFile(path: string, prepare: (db: SqliteFile) => void): SqliteFile {
   try {
     return open(path, prepare);
@@ -19,7 +19,7 @@ function open(path: string, prepare: (db: SqliteFile) => void): SqliteFile {
   const db = new SqliteFile(path, { create: true, busyMs: BUSY_MS });
   try {
     switchToLog(db);
-    // Several processes may open a new file at once; one of them makes the tables.
+    // Several processes may open a new file simultaneously; one of them makes the tables.
     db.exec('BEGIN IMMEDIATE');
     prepare(db);
     db.exec('COMMIT');
@@ -30,7 +30,7 @@ function open(path: string, prepare: (db: SqliteFile) => void): SqliteFile {
   }
 }
 
-/** SQLite does not wait here by itself when two processes change the mode of a new file at once. */
+/** SQLite does not wait here on its own when two processes change the mode of a new file simultaneously. */
 function switchToLog(db: SqliteFile): void {
   for (let waited = 0; ; waited += AGAIN_MS) {
     try {

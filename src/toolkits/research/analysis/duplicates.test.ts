@@ -1,30 +1,36 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type EmbeddingServer, startEmbeddings } from '../../../../test/support/embeddings.ts';
 import { detectDuplicateCodes } from './duplicates.ts';
-import { WorkerEmbedder } from './embedder.ts';
+import { EndpointEmbedder } from './embedder.ts';
 import { editDistance, isMisspelling, rootOf } from './likeness.ts';
 import { contrast } from './opposites.ts';
 import { sharedUse } from './shared-use.ts';
 import { Vectors } from './vectors.ts';
 
-const embedder = new WorkerEmbedder();
-const vectors = new Vectors(embedder, { get: () => new Map(), put: () => {} });
-afterAll(() => embedder.close());
+let server: EmbeddingServer;
+let vectors: Vectors;
+beforeAll(async () => {
+  server = await startEmbeddings();
+  const embedder = new EndpointEmbedder({ baseUrl: server.baseUrl, model: 'test-embed' });
+  vectors = new Vectors(embedder, { get: () => new Map(), put: () => {} });
+});
+afterAll(() => server.close());
 
 const codes = (...names: string[]) => names.map((name, at) => ({ id: at + 1, name, memo: '' }));
 const pairs = async (threshold: number, names: string[], options = {}) =>
-  (await detectDuplicateCodes(codes(...names), { threshold, vectors, ...options })).candidates.map(
+  (await detectDuplicateCodes(codes(...names), { threshold, ...options })).candidates.map(
     ({ a, b }) => `${a.name}/${b.name}`,
   );
 
 describe('duplicate codes', () => {
-  it('finds Anxiety and Anxious at 0.8, with the sentence model and without', async () => {
+  it('finds Anxiety and Anxious at 0.8, with an embedding model and without', async () => {
     const names = codes('Anxiety', 'Coping', 'Budget', 'Stress', 'Anxious');
     const semantic = await detectDuplicateCodes(names, { threshold: 0.8, vectors });
     expect(semantic.candidates.map(({ a, b }) => [a.name, b.name])).toEqual([['Anxiety', 'Anxious']]);
     expect(semantic.candidates[0]?.similarity).toBeGreaterThanOrEqual(0.82);
     expect(semantic.provenance).toEqual({
       method: 'lexical+embeddings',
-      model: 'universal-sentence-encoder-lite',
+      model: 'test-embed',
     });
     const lexical = await detectDuplicateCodes(names, { threshold: 0.8 });
     expect(lexical.candidates).toHaveLength(1);
@@ -36,9 +42,32 @@ describe('duplicate codes', () => {
     ['plural', 'Theme', 'Themes'],
     ['word order', 'Support from family', 'Family support'],
     ['typing error', 'Lonliness', 'Loneliness'],
-    ['synonyms', 'Positive emotion', 'Positive feeling'],
   ])('finds %s at 0.8', async (_, a, b) => {
     expect(await pairs(0.8, [a, b])).toEqual([`${a}/${b}`]);
+  });
+
+  it('finds synonyms where an embedding model takes part', async () => {
+    const names = ['Positive emotion', 'Positive feeling'];
+    expect(await pairs(0.8, names)).toEqual([]);
+    expect(await pairs(0.8, names, { vectors })).toEqual(['Positive emotion/Positive feeling']);
+  });
+
+  it('says when themes differ, which is often deliberate, and reports such pairs only below the usual threshold', async () => {
+    const names = ['Work: trust', 'Family: trust', 'Work: trusting'];
+    expect(await pairs(0.8, names)).toEqual(['Work: trust/Work: trusting']);
+    const { candidates } = await detectDuplicateCodes(codes(...names), { threshold: 0.7 });
+    expect(candidates.find(({ b }) => b.name === 'Family: trust')?.rationale).toContain(
+      'themes differ (“Work” and “Family”)',
+    );
+  });
+
+  it('finds codes with other names that are used on the same words, unless their names are opposites', async () => {
+    const twins = [{ a: 1, b: 2, similarity: 0.7, within: 0.7 }];
+    const used = await detectDuplicateCodes(codes('Slugs', 'Garden pests'), { threshold: 0.8, twins });
+    expect(used.candidates[0]?.rationale).toBe(
+      'Their segments are as alike as those of one code (cosine 0.70, within one code 0.70).',
+    );
+    expect(await pairs(0, ['Query clear', 'Query unclear'], { twins })).toEqual([]);
   });
 
   it.each([
@@ -53,13 +82,13 @@ describe('duplicate codes', () => {
     ['Employed', 'Unemployed'],
     ['Satisfaction', 'Dissatisfaction'],
     ['Before surgery', 'After surgery'],
+    ['Query process clear', 'Query process complex'],
   ])(
     'does not take %s and %s for duplicates at any threshold, unless opposites are asked for',
     async (a, b) => {
       expect(await pairs(0, [a, b])).toEqual([]);
       const asked = await detectDuplicateCodes(codes(a, b), {
         threshold: 0,
-        vectors,
         includeOpposites: true,
       });
       expect(asked.candidates[0]?.rationale).toContain('probably not a duplicate');
@@ -77,7 +106,7 @@ describe('duplicate codes', () => {
 
   it('goes on with words alone when the model does not start, and says so', async () => {
     const broken = new Vectors(
-      { model: 'm', embed: () => Promise.reject(new Error('no model')), close: async () => {} },
+      { model: 'm', address: 'http://127.0.0.1:9', embed: () => Promise.reject(new Error('no model')) },
       { get: () => new Map(), put: () => {} },
     );
     const { candidates, provenance } = await detectDuplicateCodes(codes('Theme', 'Themes'), {

@@ -1,8 +1,13 @@
-import { isMisspelling, rootOf } from './likeness.ts';
+import type { Twins } from '../suggest/protocol.ts';
+import { areRelated, isMisspelling, rootOf } from './likeness.ts';
 import { contrast } from './opposites.ts';
+import { Pace } from './pace.ts';
 import { embedIfPossible, type Provenance } from './provenance.ts';
+import { themeOf } from './theme.ts';
 import { cosine, type Vectors } from './vectors.ts';
 import { contentStems, normalize, wordsOf } from './words.ts';
+
+type Twin = Twins['pairs'][number];
 
 export interface CodeName {
   readonly id: number;
@@ -25,10 +30,12 @@ export interface DuplicateOptions {
   /** Also pairs that are similar but contrary ("trust" and "distrust"), with the contrast named. */
   readonly includeOpposites?: boolean;
   readonly vectors?: Vectors;
+  /** Codes whose segments use the same words, as the suggestion model found them. */
+  readonly twins?: readonly Twin[];
   readonly signal?: AbortSignal;
 }
 
-/** Codes whose names say the same: by spelling, by word family, or by meaning. Most similar first. */
+/** Codes whose names say the same: by spelling, by word family, by meaning, or by how they are used. Most similar first. */
 export async function detectDuplicateCodes(
   codes: readonly CodeName[],
   options: DuplicateOptions,
@@ -36,13 +43,17 @@ export async function detectDuplicateCodes(
   const names = codes.map(({ name }) => name);
   const { vectors, provenance } = await embedIfPossible(options.vectors, names, options);
   const forms = codes.map(({ name }) => formsOf(name));
+  const twins = new Map(options.twins?.map((twin) => [`${twin.a} ${twin.b}`, twin]));
   const candidates: DuplicateCandidate[] = [];
+  const pace = new Pace(options.signal);
   for (const [i, a] of codes.entries()) {
+    if (pace.isDue) await pace.rest();
     for (const [j, b] of codes.entries()) {
       const [formA, formB, vectorA, vectorB] = [forms[i], forms[j], vectors?.[i], vectors?.[j]];
       if (j <= i || !formA || !formB) continue;
       const meaning = vectorA && vectorB ? Math.max(0, cosine(vectorA, vectorB)) : undefined;
-      const found = compare(formA, formB, meaning);
+      const used = twins.get(`${a.id} ${b.id}`) ?? twins.get(`${b.id} ${a.id}`);
+      const found = byUse(compare(formA, formB, meaning), used);
       if (found.similarity < options.threshold) continue;
       const opposed = contrast(a.name, b.name);
       if (opposed && !options.includeOpposites) continue;
@@ -56,16 +67,29 @@ export async function detectDuplicateCodes(
   return { candidates, provenance };
 }
 
+function byUse(names: { similarity: number; rationale: string }, used: Twin | undefined) {
+  if (!used) return names;
+  const ratio = used.similarity / Math.max(0.01, used.within);
+  const similarity = Math.min(0.95, 0.8 + 0.5 * Math.max(0, ratio - 0.9));
+  const rationale = `Their segments are as alike as those of one code (cosine ${used.similarity.toFixed(2)}, within one code ${used.within.toFixed(2)}).`;
+  if (similarity > names.similarity) return { similarity, rationale };
+  return { ...names, rationale: `${names.rationale} ${rationale}` };
+}
+
 interface Forms {
+  /** "Work" in "Work: trust"; compared apart from the rest of the name. */
+  readonly theme: string | undefined;
   readonly plain: string;
   readonly stems: readonly string[];
   readonly roots: readonly string[];
 }
 
-function formsOf(name: string): Forms {
+function formsOf(full: string): Forms {
+  const { theme, name } = themeOf(full);
   const stems = contentStems(name);
   const telling = wordsOf(name).filter((word) => stems.includes(word.stem));
   return {
+    theme,
     plain: wordsOf(name)
       .map((word) => normalize(word.text))
       .join(' '),
@@ -74,7 +98,24 @@ function formsOf(name: string): Forms {
   };
 }
 
+/** Names alike under different themes ("Work: trust", "Family: trust") are often meant. */
+const OTHER_THEME = 0.78;
+
 function compare(a: Forms, b: Forms, meaning: number | undefined): { similarity: number; rationale: string } {
+  const found = compareNames(a, b, meaning);
+  if (a.theme === b.theme) return found;
+  const themes = [a.theme, b.theme].map((theme) => (theme ? `“${theme}”` : 'no theme')).join(' and ');
+  return {
+    similarity: Math.min(OTHER_THEME, found.similarity),
+    rationale: `${found.rationale} Their themes differ (${themes}), which is often deliberate.`,
+  };
+}
+
+function compareNames(
+  a: Forms,
+  b: Forms,
+  meaning: number | undefined,
+): { similarity: number; rationale: string } {
   const letters = byLetters(a, b, meaning);
   const narrower = isNarrower(a.stems, b.stems) || isNarrower(b.stems, a.stems);
   // "Anxiety" and "Exam anxiety" embed alike, but a narrower code is not a duplicate of the wider one.
@@ -97,16 +138,17 @@ function byLetters(
   if (a.plain === b.plain)
     return { similarity: 1, rationale: 'The names differ only in capitals, accents or punctuation.' };
   if (same(a.stems, b.stems))
-    return { similarity: 0.97, rationale: 'The names hold the same words in other forms or order.' };
+    return { similarity: 0.97, rationale: 'The names contain the same words in other forms or order.' };
   if (isMisspelling(a.plain, b.plain) && !same(a.roots, b.roots)) {
     return {
       similarity: 0.9,
-      rationale: 'The names differ in a letter or two, as a typing error would make them.',
+      rationale: 'The names differ in a letter or two, as in a typing error.',
     };
   }
   if (same(a.roots, b.roots)) {
-    // Word families mislead (organ, organization): the meaning must not speak against it.
-    const sure = meaning === undefined ? 0.82 : meaning >= 0.5 ? Math.max(0.9, meaning) : meaning;
+    // Word families mislead (organ, organization): the meaning or the endings must speak for it.
+    const related = areRelated(a.plain, b.plain) ? 0.85 : 0.7;
+    const sure = meaning === undefined ? related : meaning >= 0.5 ? Math.max(0.9, meaning) : meaning;
     return { similarity: sure, rationale: `The names are of one word family (“${a.roots.join(' ')}…”).` };
   }
   const shared = 0.9 * overlap(a, b);

@@ -1,159 +1,91 @@
-import { Worker } from 'node:worker_threads';
-import { workerUrl } from '../lib/worker-location.ts';
-import type { EmbeddingReply, EmbeddingRequest } from './embedding-worker.ts';
-
+import { timeLimit } from '../../../lib/time-limit.ts';
 /** Turns texts into unit vectors: near vectors, near meaning. */
 export interface Embedder {
   /** Names the model in provenance and in cache keys. */
   readonly model: string;
+  /** Where texts are sent. */
+  readonly address: string;
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
-  close(): Promise<void>;
 }
 
-export interface WorkerEmbedderOptions {
-  readonly workerUrl?: () => Promise<URL>;
-  /** The worker holds some 300 MB; it ends after this time without work and starts again when needed. */
-  readonly idleMs?: number;
+export interface EndpointOptions {
+  /** Address of an OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey?: string | undefined;
 }
 
-const beside = () => workerUrl('embedding-worker', import.meta.url);
+/** Texts per request: small enough that a local model answers before the time limit. */
+const BATCH = 32;
+const LONGEST_TEXT = 4000;
+const TIMEOUT_MS = 60_000;
 
-/** The model reads a batch of this size fastest; it is also how soon another request gets its turn. */
-const BATCH = 8;
-const LONGEST_TEXT = 1000;
+/** A model behind an OpenAI-compatible `/embeddings` endpoint, such as Ollama on this machine. */
+export class EndpointEmbedder implements Embedder {
+  readonly model: string;
+  readonly #options: EndpointOptions;
+  readonly address: string;
 
-interface Job {
-  readonly texts: readonly string[];
-  readonly vectors: Float32Array[];
-  readonly resolve: (vectors: Float32Array[]) => void;
-  readonly reject: (error: unknown) => void;
-  over: boolean;
-}
-
-/** The bundled English sentence model in a worker thread, started by the first request. */
-export class WorkerEmbedder implements Embedder {
-  readonly model = 'universal-sentence-encoder-lite';
-  readonly #options: WorkerEmbedderOptions;
-  readonly #jobs: Job[] = [];
-  #worker: Worker | undefined;
-  #current: Job | undefined;
-  #lastId = 0;
-  #idle: NodeJS.Timeout | undefined;
-  #closed = false;
-
-  constructor(options: WorkerEmbedderOptions = {}) {
+  constructor(options: EndpointOptions) {
     this.#options = options;
+    this.model = options.model;
+    this.address = `${options.baseUrl.replace(/\/+$/, '')}/embeddings`;
   }
 
   async embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
-    if (this.#closed) throw new Error('The embedder is closed.');
-    signal?.throwIfAborted();
-    if (texts.length === 0) return [];
-    let stop: (() => void) | undefined;
+    const vectors: Float32Array[] = [];
+    for (let at = 0; at < texts.length; at += BATCH)
+      vectors.push(...(await this.#request(texts.slice(at, at + BATCH), signal)));
+    return vectors;
+  }
+
+  async #request(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
+    const limit = timeLimit(TIMEOUT_MS, signal);
     try {
-      return await new Promise<Float32Array[]>((resolve, reject) => {
-        const job: Job = { texts, vectors: [], resolve, reject, over: false };
-        stop = () => {
-          job.over = true;
-          reject(signal?.reason);
-        };
-        signal?.addEventListener('abort', stop, { once: true });
-        this.#jobs.push(job);
-        this.#advance();
+      const response = await fetch(this.address, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(this.#options.apiKey ? { authorization: `Bearer ${this.#options.apiKey}` } : {}),
+        },
+        // An empty text is an error for some servers; a dot means as little.
+        body: JSON.stringify({
+          model: this.model,
+          input: texts.map((text) => text.slice(0, LONGEST_TEXT) || '.'),
+        }),
+        signal: limit.signal,
+      }).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        const cause =
+          error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+        throw new Error(`${this.address} could not be reached (${cause}).`);
       });
+      if (!response.ok) throw new Error(`${this.address} answered with status ${response.status}.`);
+      return vectorsOf(await response.json(), texts.length, this.address);
     } finally {
-      if (stop) signal?.removeEventListener('abort', stop);
+      limit.clear();
     }
   }
+}
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#end(new Error('The embedder was closed.'));
+function vectorsOf(reply: unknown, count: number, url: string): Float32Array[] {
+  const data = typeof reply === 'object' && reply !== null && 'data' in reply ? reply.data : undefined;
+  const found = new Array<Float32Array | undefined>(count);
+  for (const [at, item] of (Array.isArray(data) ? data : []).entries()) {
+    const { index = at, embedding } = (item ?? {}) as { index?: unknown; embedding?: unknown };
+    if (typeof index !== 'number' || !Array.isArray(embedding)) continue;
+    found[index] = unitOf(embedding.map(Number));
   }
+  const vectors = found.filter((vector) => vector !== undefined);
+  const [first] = vectors;
+  if (vectors.length !== count || vectors.some((vector) => vector.length !== first?.length))
+    throw new Error(`${url} answered without one vector per text.`);
+  return vectors;
+}
 
-  /** Sends the next batch of the job that waited longest, so that a short request does not wait for a long one. */
-  #advance(): void {
-    if (this.#current) return;
-    let job = this.#jobs.shift();
-    while (job?.over) job = this.#jobs.shift();
-    if (job) this.#send(job);
-    else this.#rest();
-  }
-
-  #send(job: Job): void {
-    this.#current = job;
-    clearTimeout(this.#idle);
-    this.#start().then(
-      (worker) => {
-        worker.ref();
-        this.#lastId += 1;
-        const texts = job.texts.slice(job.vectors.length, job.vectors.length + BATCH);
-        const request: EmbeddingRequest = {
-          id: this.#lastId,
-          texts: texts.map((text) => text.slice(0, LONGEST_TEXT)),
-        };
-        worker.postMessage(request);
-      },
-      (error: unknown) => this.#fail(error),
-    );
-  }
-
-  async #start(): Promise<Worker> {
-    if (this.#worker) return this.#worker;
-    const url = await (this.#options.workerUrl ?? beside)();
-    if (this.#closed) throw new Error('The embedder is closed.');
-    const worker = new Worker(url, { stdout: true });
-    // What a library prints must not reach stdout: on stdio that is the protocol.
-    worker.stdout.resume();
-    worker.on('message', (reply: EmbeddingReply) => this.#take(reply));
-    worker.on('error', (error) => this.#lost(worker, error));
-    worker.on('exit', () => this.#lost(worker, new Error('The embedding worker ended.')));
-    this.#worker = worker;
-    return worker;
-  }
-
-  #take(reply: EmbeddingReply): void {
-    const job = this.#current;
-    if (!job || reply.id !== this.#lastId) return;
-    if ('error' in reply) {
-      this.#fail(new Error(reply.error));
-      return;
-    }
-    this.#current = undefined;
-    for (let at = 0; at < reply.vectors.length; at += reply.dimensions) {
-      job.vectors.push(reply.vectors.slice(at, at + reply.dimensions));
-    }
-    if (job.vectors.length >= job.texts.length) job.resolve(job.vectors);
-    else this.#jobs.push(job);
-    this.#advance();
-  }
-
-  #fail(error: unknown): void {
-    const job = this.#current;
-    this.#current = undefined;
-    job?.reject(error);
-    this.#advance();
-  }
-
-  #lost(worker: Worker, error: Error): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
-    this.#fail(error);
-  }
-
-  #rest(): void {
-    this.#worker?.unref();
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => void this.#end(new Error('idle')), this.#options.idleMs ?? 60_000).unref();
-  }
-
-  async #end(reason: Error): Promise<void> {
-    clearTimeout(this.#idle);
-    const worker = this.#worker;
-    this.#worker = undefined;
-    const waiting = [...(this.#current ? [this.#current] : []), ...this.#jobs.splice(0)];
-    this.#current = undefined;
-    for (const job of waiting) job.reject(reason);
-    await worker?.terminate();
-  }
+function unitOf(values: readonly number[]): Float32Array {
+  const size = Math.hypot(...values);
+  if (!Number.isFinite(size))
+    throw new Error('The embeddings endpoint answered with values that are not numbers.');
+  return Float32Array.from(values, (value) => (size > 0 ? value / size : 0));
 }

@@ -107,3 +107,24 @@ export function rootOf(word: string): string {
   }
   return root;
 }
+
+/** Endings that turn a word into another of the same meaning; each pair is what is left after the letters in common. */
+const RELATED = new Set(
+  `ety/ous y/iness ion/ed ion/ing ing/ed ion/ive e/ion e/ive e/ing e/ed ce/t cy/t sm/st sm/stic /ion /ive /ness /ment /ing /ed /ful /y /al
+/ly /ally e/ement ed/ement ing/ement y/ied ies/ied y/ying ation/ed ation/ing`
+    .split(/\s+/)
+    .flatMap((pair) => [pair, pair.split('/').reverse().join('/')]),
+);
+
+/** True for words such as anxiety and anxious; false for organ and organization, which share letters only. */
+export function areRelated(a: string, b: string): boolean {
+  const one = a.split(' ');
+  const other = b.split(' ');
+  if (one.length !== other.length) return false;
+  return one.every((word, at) => {
+    const partner = other[at] ?? '';
+    let shared = 0;
+    while (shared < word.length && word[shared] === partner[shared]) shared += 1;
+    return word === partner || RELATED.has(`${word.slice(shared)}/${partner.slice(shared)}`);
+  });
+}

@@ -4,7 +4,7 @@ import { normalize, wordsOf } from './words.ts';
 
 const PAIRS = `absence/presence absent/present accept/refuse accept/reject active/passive adult/child advantage/disadvantage agree/disagree
 always/never approach/avoid arrive/leave attack/defend autonomy/control bad/good before/after benefit/cost benefit/harm benefit/risk best/worst better/worse big/small birth/death
-boring/exciting brave/afraid bright/dark build/destroy busy/idle buy/sell calm/anxious cause/effect cheap/expensive clean/dirty clear/unclear close/distant close/open
+boring/exciting brave/afraid bright/dark build/destroy busy/idle buy/sell calm/anxious cause/effect cheap/expensive clean/dirty clear/complex clear/confusing clear/unclear close/distant close/open
 closed/open cold/hot cold/warm comfort/discomfort competent/incompetent connect/isolate cooperation/competition cooperation/conflict courage/fear create/destroy
 dead/alive decline/growth decrease/increase deficit/surplus deny/admit difficult/easy employed/unemployed empty/full end/begin end/start enemy/friend
 equal/unequal exclude/include exclusion/inclusion exit/enter exit/entry expert/novice external/internal fail/succeed failure/success false/true fast/slow fear/hope
@@ -84,7 +84,7 @@ export function contrast(nameA: string, nameB: string): string | undefined {
     return `they differ in a number (${numbersA.join(' ')} and ${numbersB.join(' ')})`;
   }
   const negation = onlyA.some(isNegation) !== onlyB.some(isNegation);
-  if (negation) return `“${[...onlyA, ...onlyB].find(isNegation)}” turns one into the contrary of the other`;
+  if (negation) return `“${[...onlyA, ...onlyB].find(isNegation)}” makes one the opposite of the other`;
   for (const one of onlyA) {
     for (const other of onlyB) {
       if (isOpposite(one, other)) return `“${one}” and “${other}” are opposites`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indexText } from '../lib/source-text.ts';
+import { indexText } from '../project/source-text.ts';
 import { type PatternQuery, searchPattern } from './pattern-search.ts';
 
 const search = async (value: string, query: Partial<PatternQuery> & { pattern: string }, options = {}) => {
@@ -40,6 +40,20 @@ describe('searching a pattern', () => {
       'First words here, then worry and worry. Second sentence is about nothing.',
       'Another worry line.',
     ]);
+  });
+
+  it('gives for a long text what it gives for its parts', async () => {
+    const part = 'Tea, then worry and worry. Nothing 😀 here.\n  Another worry line.  \n';
+    for (const unit of ['match', 'sentence', 'paragraph'] as const) {
+      const query = { pattern: 'worry', match: 'contains', unit } as const;
+      const [own = []] = await searchPattern([indexText(part)], query);
+      const [found] = await searchPattern([indexText(part.repeat(2_000))], query);
+      const length = [...part].length;
+      const expected = Array.from({ length: 2_000 }, (_, at) =>
+        own.map(({ start, end, text }) => ({ start: start + at * length, end: end + at * length, text })),
+      );
+      expect(found).toEqual(expected.flat());
+    }
   });
 
   it('gives positions in code points', async () => {

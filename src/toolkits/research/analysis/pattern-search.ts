@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { SourceText } from '../project/types.ts';
+import { Pace } from './pace.ts';
 import { segmentsNear } from './segments.ts';
 
 export interface PatternQuery {
@@ -30,7 +31,7 @@ const MOST_HITS = 20_000;
 
 /** Where a pattern occurs in each text, in code points. A regular expression runs in a thread of its own that can be stopped. */
 export async function searchPattern(
-  texts: Iterable<SourceText>,
+  texts: Iterable<SourceText> | AsyncIterable<SourceText>,
   query: PatternQuery,
   options: PatternOptions = {},
 ): Promise<PatternHit[][]> {
@@ -38,11 +39,14 @@ export async function searchPattern(
   // Literals cannot run away: they were escaped and hold no repetition.
   const runner = query.match === 'regex' ? new RegexThread(expression, options.limitMs ?? 3000) : undefined;
   const found: PatternHit[][] = [];
+  const pace = new Pace(options.signal);
   try {
-    for (const text of texts) {
+    for await (const text of texts) {
       options.signal?.throwIfAborted();
-      const ranges = runner ? await runner.run(text.value, options.signal) : matches(expression, text.value);
-      found.push(toUnit(text, choose(ranges, query.scope ?? 'all'), query.unit ?? 'match'));
+      const ranges = runner
+        ? await runner.run(text.value, options.signal)
+        : await matches(expression, text.value, pace);
+      found.push(await toUnit(text, choose(ranges, query.scope ?? 'all'), query.unit ?? 'match', pace));
     }
   } finally {
     await runner?.close();
@@ -54,11 +58,11 @@ type Range = readonly [number, number];
 
 function compile(query: PatternQuery): RegExp {
   const { pattern, match, caseSensitive } = query;
-  if (pattern.trim() === '') throw new ToolFault('validation_error', 'pattern is empty.');
+  if (pattern.trim() === '') throw new ToolError('validation_error', 'pattern is empty.');
   if (pattern.length > LONGEST_PATTERN) {
-    throw new ToolFault(
+    throw new ToolError(
       'validation_error',
-      `pattern has ${pattern.length} characters; at most ${LONGEST_PATTERN} are taken.`,
+      `pattern has ${pattern.length} characters; the maximum is ${LONGEST_PATTERN}.`,
     );
   }
   const flags = caseSensitive ? 'gu' : 'giu';
@@ -66,7 +70,7 @@ function compile(query: PatternQuery): RegExp {
     try {
       return new RegExp(pattern, flags);
     } catch (error) {
-      throw new ToolFault(
+      throw new ToolError(
         'validation_error',
         `pattern is not a regular expression: ${(error as Error).message}`,
         { cause: error },
@@ -84,11 +88,12 @@ function compile(query: PatternQuery): RegExp {
   );
 }
 
-function matches(expression: RegExp, value: string): Range[] {
+async function matches(expression: RegExp, value: string, pace: Pace): Promise<Range[]> {
   const found: Range[] = [];
   for (const match of value.matchAll(expression)) {
     if (match[0].length > 0) found.push([match.index, match.index + match[0].length]);
     if (found.length >= MOST_HITS) break;
+    if (pace.isDue) await pace.rest();
   }
   return found;
 }
@@ -98,16 +103,19 @@ function choose(ranges: readonly Range[], scope: 'all' | 'first' | 'last'): read
   return scope === 'first' ? ranges.slice(0, 1) : ranges.slice(-1);
 }
 
-function toUnit(
+async function toUnit(
   text: SourceText,
   ranges: readonly Range[],
   unit: 'match' | 'sentence' | 'paragraph',
-): PatternHit[] {
-  const spans = ranges.map(([start, end]) =>
-    widen(text, { start: text.fromUnits(start), end: text.fromUnits(end) }, unit),
-  );
-  const distinct = new Map(spans.map((span) => [`${span.start} ${span.end}`, span]));
-  return [...distinct.values()].map(({ start, end }) => ({ start, end, text: text.slice(start, end) }));
+  pace: Pace,
+): Promise<PatternHit[]> {
+  const distinct = new Map<string, PatternHit>();
+  for (const [from, to] of ranges) {
+    if (pace.isDue) await pace.rest();
+    const { start, end } = widen(text, { start: text.fromUnits(from), end: text.fromUnits(to) }, unit);
+    distinct.set(`${start} ${end}`, { start, end, text: text.slice(start, end) });
+  }
+  return [...distinct.values()];
 }
 
 function widen(
@@ -175,8 +183,8 @@ class RegexThread {
   }
 }
 
-const tooSlow = (limitMs: number): ToolFault =>
-  new ToolFault(
+const tooSlow = (limitMs: number): ToolError =>
+  new ToolError(
     'validation_error',
-    `The regular expression took longer than ${limitMs} ms on one text and was stopped. Nested repetitions such as (a+)+ do this; write it simpler, or use match "contains".`,
+    `The regular expression took longer than ${limitMs} ms on one text and was stopped. Nested repetitions such as (a+)+ cause this; simplify it, or use match "contains".`,
   );

@@ -1,62 +1,53 @@
-import { isEnglish } from './language.ts';
+import { NEEDED } from '../suggest/cold-start.ts';
+import type { Basis } from '../suggest/protocol.ts';
 import type { EmbedOptions, Vectors } from './vectors.ts';
 
-/** By what means a result came about; it travels with every suggestion into the record. */
+/** By what means a result came about; it is stored with every suggestion. */
 export interface Provenance {
   readonly method: 'lexical' | 'lexical+embeddings';
-  /** The sentence model, where one took part. */
+  /** The embedding model, where one took part. */
   readonly model?: string;
   /** The language model that refined the result, where one did. */
   readonly refinedBy?: string;
-  /** Why a part that was wanted did not take part. */
+  /** What the figures rest on, what was sent where, and why a part that was configured did not take part. */
   readonly note?: string;
 }
 
-export interface Embedded {
-  /** Undefined: work goes on with words alone, and `provenance` says so. */
+interface Embedded {
+  /** Undefined: words alone decide, and `provenance` says so. */
   readonly vectors: readonly Float32Array[] | undefined;
   readonly provenance: Provenance;
 }
 
-export interface PatientOptions extends EmbedOptions {
-  /** Answer by words alone after this time; the model reads on and the next answer has its vectors. */
-  readonly patienceMs?: number;
-}
-
-/** Vectors where they can be had. A model that does not start must not take the lexical answer with it. */
+/** Vectors where they can be had. A model that does not answer must not take the lexical answer with it. */
 export async function embedIfPossible(
   vectors: Vectors | undefined,
   texts: readonly string[],
-  options: PatientOptions = {},
+  options: EmbedOptions = {},
 ): Promise<Embedded> {
   if (!vectors) return { vectors: undefined, provenance: { method: 'lexical' } };
-  if (!isEnglish(texts))
-    return lexical('The sentence model reads English only, so only words were compared.');
   try {
-    const made = await withPatience(vectors.of(texts, options), options.patienceMs);
-    if (made) return { vectors: made, provenance: { method: 'lexical+embeddings', model: vectors.model } };
-    return lexical('The sentence model is still reading; ask again later for suggestions by meaning.');
+    const made = await vectors.of(texts, options);
+    return { vectors: made, provenance: { method: 'lexical+embeddings', model: vectors.model } };
   } catch (error) {
     options.signal?.throwIfAborted();
-    return lexical(
-      `The sentence model was not available: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const note = `The embedding model was not available: ${error instanceof Error ? error.message : String(error)}`;
+    return { vectors: undefined, provenance: { method: 'lexical', note } };
   }
 }
 
-const lexical = (note: string): Embedded => ({ vectors: undefined, provenance: { method: 'lexical', note } });
-
-async function withPatience<T>(work: Promise<T>, limitMs: number | undefined): Promise<T | undefined> {
-  if (limitMs === undefined) return work;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    // Whatever it ends with, nobody waits for it any more.
-    work.catch(() => {});
-  }
+/** The same result with one more sentence to its note. */
+export function withNote(provenance: Provenance, note: string | undefined): Provenance {
+  if (!note) return provenance;
+  return { ...provenance, note: provenance.note ? `${provenance.note} ${note}` : note };
 }
+
+/** What a confidence means, in one sentence. */
+export function describeBasis({ calibrated, passages, documents }: Basis): string {
+  if (calibrated)
+    return `Confidence is calibrated on ${count(passages, 'coded passage')} of ${count(documents, 'source')}: of suggestions with 70, people would accept about 70 %.`;
+  return `Confidence is a cautious estimate and not calibrated: this takes ${NEEDED}, and there are ${count(passages, 'coded passage')} in ${count(documents, 'source')}.`;
+}
+
+const count = (number: number, what: string): string =>
+  `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indexText } from '../lib/source-text.ts';
-import { segmentsNear, sentenceSegments } from './segments.ts';
-import { speakerTurns } from './speakers.ts';
+import { indexText } from '../project/source-text.ts';
+import { Pace } from './pace.ts';
+import { type Segment, segmentsInSlices, segmentsNear, sentenceSegments } from './segments.ts';
+import { speakerTurns, speakerTurnsInSlices } from './speakers.ts';
 
 const segments = (value: string) => sentenceSegments(indexText(value)).map(({ text }) => text);
 
@@ -133,6 +134,29 @@ describe('speaker turns', () => {
 
   it('are not made of a heading that occurs once', () => {
     expect(turns('Family background: she grew up in Leeds.\nShe moved later.')).toEqual([]);
+  });
+
+  it('are those of its parts in a long text, found at once or step by step', async () => {
+    const part = 'Anna: Hello 😀 there.\nMore of it.\nBen:\n\nAnna: So.\nNote: none.\nBen: Yes.\n';
+    const own = speakerTurns(indexText(part));
+    expect(own.map(({ speaker }) => speaker)).toEqual(['Anna', 'Anna', 'Ben']);
+    const length = [...part].length;
+    const expected = Array.from({ length: 3_000 }, (_, at) =>
+      own.map(({ speaker, start, textStart, end }) => ({
+        speaker,
+        start: start + at * length,
+        textStart: textStart + at * length,
+        end: end + at * length,
+      })),
+    ).flat();
+    const value = part.repeat(3_000);
+    expect(speakerTurns(indexText(value))).toEqual(expected);
+    expect(await speakerTurnsInSlices(indexText(value), new Pace())).toEqual(expected);
+    const text = indexText(value);
+    const slices: Segment[] = [];
+    for await (const segment of segmentsInSlices(text, [{ start: 0, end: text.length }]))
+      slices.push(segment);
+    expect(slices).toEqual(sentenceSegments(indexText(value)));
   });
 
   it('count code points, so that an emoji before them shifts nothing', () => {

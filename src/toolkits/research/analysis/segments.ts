@@ -1,8 +1,8 @@
-import { setImmediate as breathe } from 'node:timers/promises';
-import { indexText } from '../lib/source-text.ts';
+import { indexText } from '../project/source-text.ts';
 import type { SourceText } from '../project/types.ts';
+import { Pace } from './pace.ts';
 import { questioners } from './questioners.ts';
-import { speakerTurns, type Turn } from './speakers.ts';
+import { speakerTurns, speakerTurnsInSlices, type Turn } from './speakers.ts';
 
 /** Longer stretches without a full stop (raw speech recognition) are cut at a clause or a space. */
 const LONGEST = 320;
@@ -28,23 +28,19 @@ export function sentenceSegments(
   return [...eachSegment(text, range, isKnownSpeaker)];
 }
 
-/** How many segments are cut between two chances for other work; a few milliseconds. */
-const SLICE = 128;
-
 /** The same for ranges of a long text, without keeping other work waiting. */
-export async function segmentsAtEase(
+export async function* segmentsInSlices(
   text: SourceText,
   ranges: readonly { readonly start: number; readonly end: number }[],
-  signal?: AbortSignal,
-): Promise<Segment[]> {
-  const found: Segment[] = [];
+  { pace = new Pace() }: { readonly pace?: Pace } = {},
+): AsyncGenerator<Segment> {
+  if (!known.has(text)) known.set(text, await speakerTurnsInSlices(text, pace));
   for (const range of ranges) {
     for (const segment of eachSegment(text, range)) {
-      found.push(segment);
-      if (found.length % SLICE === 0) await breathe(undefined, signal ? { signal } : undefined);
+      yield segment;
+      if (pace.isDue) await pace.rest();
     }
   }
-  return found;
 }
 
 function* eachSegment(
@@ -126,10 +122,10 @@ function turnsOf(text: SourceText): readonly Turn[] {
   return turns;
 }
 
-/** Who answers, that is everybody but those who only ask; what interviewers say is not what a study is about. */
-export function answersOnly(text: SourceText, segments: readonly Segment[]): Segment[] {
+/** Whether someone answers, as everybody does but those who only ask; what interviewers say is not what a study is about. */
+export function answersIn(text: SourceText): (segment: Segment) => boolean {
   const asking = questioners(text, turnsOf(text));
-  return segments.filter(({ speaker }) => speaker === undefined || !asking.has(speaker));
+  return ({ speaker }) => speaker === undefined || !asking.has(speaker);
 }
 
 function* lines(value: string, part: Part): Generator<Part> {

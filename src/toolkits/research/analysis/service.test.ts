@@ -1,14 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { byAgent, openBench, type ResearchBench } from '../../../../test/support/research.ts';
+import { type EmbeddingServer, startEmbeddings } from '../../../../test/support/embeddings.ts';
 import type { ProjectReader, ProjectStore } from '../project/types.ts';
-import { WorkerEmbedder } from './embedder.ts';
+import { SuggestionEngine } from '../suggest/engine.ts';
+import { byAgent, openBench, type ResearchBench } from '../test/support/research.ts';
+import { EndpointEmbedder } from './embedder.ts';
 import { ProjectAnalysis } from './service.ts';
 
 let bench: ResearchBench;
 let project: ProjectStore;
 let analysis: ProjectAnalysis;
-const embedder = new WorkerEmbedder();
+let server: EmbeddingServer;
+const engine = new SuggestionEngine();
 
 beforeAll(async () => {
   bench = await openBench();
@@ -31,11 +34,14 @@ beforeAll(async () => {
     writer.addCode({ name: 'Distrust' });
     writer.addCoding({ codeId: anxiety, sourceId: first, start: 0, end: 40 });
   });
-  analysis = new ProjectAnalysis({ project, folder: join(bench.dir, 'analysis'), embedder });
+  server = await startEmbeddings();
+  const embedder = new EndpointEmbedder({ baseUrl: server.baseUrl, model: 'test-embed' });
+  analysis = new ProjectAnalysis({ project, folder: join(bench.dir, 'analysis'), engine, embedder });
 });
 afterAll(async () => {
   analysis.close();
-  await embedder.close();
+  await engine.close();
+  await server.close();
   await bench.close();
 });
 
@@ -43,7 +49,7 @@ afterAll(async () => {
 const withoutFirst = (): ProjectReader =>
   ({
     ...Object.fromEntries(
-      ['info', 'categories', 'codes', 'code', 'codingCounts', 'sourceCodingCounts'].map((name) => [
+      ['info', 'categories', 'codes', 'code', 'coders', 'codingCounts', 'sourceCodingCounts'].map((name) => [
         name,
         () => Reflect.apply(Reflect.get(project, name), project, []),
       ]),
@@ -51,19 +57,23 @@ const withoutFirst = (): ProjectReader =>
     sources: () => project.sources().filter(({ id }) => id !== 1),
     source: (id: number) => (id === 1 ? undefined : project.source(id)),
     text: (id: number) => (id === 1 ? undefined : project.text(id)),
+    loadText: (id: number) => project.loadText(id),
     codings: (filter?: object) => project.codings(filter).filter(({ sourceId }) => sourceId !== 1),
   }) as unknown as ProjectReader;
 
 describe('the analysis of a project', () => {
   it('suggests from earlier codings and never from the private part of a memo', async () => {
-    const { suggestions, provenance } = await analysis.autoSuggestCodes(2, 30);
+    const { suggestions, provenance } = await analysis.autoSuggestCodes(2, 20);
     expect(suggestions[0]).toMatchObject({
       codeName: 'Anxiety',
-      text: 'She was worried about the operation and slept badly.',
+      text: 'She was worried about the operation and slept badly. The weather was fine.',
     });
-    expect(suggestions[0]?.rationale).toContain("“worried” is typical of this code's earlier codings");
+    expect(suggestions[0]?.rationale).toMatch(/“worried”.* in 1 segment with this code in 1 source/);
+    expect(suggestions[0]?.rationale).toContain('near to a segment of one.txt, 0–40: “I was so worried');
     expect(JSON.stringify(suggestions)).not.toContain('Secret');
-    expect(provenance.model).toBe('universal-sentence-encoder-lite');
+    expect(provenance.note).toContain(
+      'not calibrated: this takes 4 coded sources, 30 coded passages and 2 codings per code',
+    );
     const range = await analysis.suggestCodesForRange(2, { start: 0, end: 20 });
     expect(range.suggestions[0]?.codeName).toBe('Anxiety');
   });
@@ -74,13 +84,13 @@ describe('the analysis of a project', () => {
     expect(JSON.stringify(suggestions)).not.toContain('one.txt');
     const { matches } = await analysis.findSimilarContent('worried', undefined, { view });
     expect(matches.map(({ sourceId }) => sourceId)).toEqual([2]);
-    await expect(analysis.autoSuggestCodes(1, 0, { view })).rejects.toThrow(/no source with id 1/);
+    await expect(analysis.autoSuggestCodes(1, 0, { view })).rejects.toThrow(/Source 1 not found/);
   });
 
   it('finds similar content in every source, with a code as context', async () => {
     const { matches } = await analysis.findSimilarContent('worried', 1);
     expect(new Set(matches.map(({ sourceName }) => sourceName))).toEqual(new Set(['one.txt', 'two.txt']));
-    await expect(analysis.findSimilarContent('worried', 99)).rejects.toThrow(/no code with id 99/);
+    await expect(analysis.findSimilarContent('worried', 99)).rejects.toThrow(/Code 99 not found/);
   });
 
   it('searches by meaning after the sources were prepared', async () => {
@@ -95,12 +105,12 @@ describe('the analysis of a project', () => {
     expect(candidates[0]?.usage).toEqual({ sameSegments: 0, overlap: 0, sources: 0 });
   });
 
-  it('tells what is uncoded and refuses a source that does not exist', () => {
+  it('reports what is uncoded and refuses a source that does not exist', () => {
     expect(analysis.uncodedText(1)).toMatchObject({ codedLength: 40, ranges: [{ start: 41, end: 65 }] });
-    expect(() => analysis.uncodedText(77)).toThrow(/no source with id 77/);
+    expect(() => analysis.uncodedText(77)).toThrow(/Source 77 not found/);
   });
 
-  it('sees what was added meanwhile', async () => {
+  it('sees what was added since', async () => {
     await project.write(byAgent(), (writer) =>
       writer.addSource({ name: 'three.txt', text: 'A lighthouse on the hill.' }),
     );

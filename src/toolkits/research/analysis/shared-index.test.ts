@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeQualCoderProject } from '../../../../test/support/qualcoder.ts';
-import { openBench, type ResearchBench } from '../../../../test/support/research.ts';
+import { makeQualCoderProject } from '../test/support/qualcoder.ts';
+import { openBench, type ResearchBench } from '../test/support/research.ts';
 import { FileTextIndex } from './text-index.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-// Beside node_modules, so that the bundle finds its packages.
+// Next to node_modules, so that the bundle finds its packages.
 const CACHE = join(ROOT, 'node_modules', '.cache', `research-index-${process.pid}`);
 const CHILD = join(CACHE, 'research-indexer.js');
 const SOURCES = 8;
@@ -65,7 +65,7 @@ const numbers = (file: string, sql: string): number[] => {
   return found.map(([value]) => Number(value));
 };
 
-describe('an index that several processes make at once', () => {
+describe('an index that several processes build simultaneously', () => {
   it.each([1, 2])('holds every passage once (round %i)', async (round) => {
     const { path, file } = makeQualCoderProject(bench.dir, 14, `indexed-${round}`);
     fill(file);
@@ -91,7 +91,7 @@ describe('an index that several processes make at once', () => {
       }
     }
     index.close();
-    const read = 'SELECT length(vectors) FROM sentences_1 ORDER BY source';
+    const read = 'SELECT length(vectors) FROM sentences_2 ORDER BY source';
     expect(numbers(join(folder, 'meaning.sqlite'), read)).toEqual(
       numbers(join(alone, 'meaning.sqlite'), read),
     );

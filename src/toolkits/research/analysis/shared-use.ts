@@ -1,4 +1,4 @@
-import { covered, type Span, union } from '../statistics/spans.ts';
+import { covered, type Span, union } from '../statistics/frequencies.ts';
 
 export interface SharedUse {
   /** Segments of both codes on exactly the same text. */
@@ -11,7 +11,7 @@ export interface SharedUse {
 
 type Use = Span & { readonly sourceId: number };
 
-/** How far two codes are used on the same text: whoever always applies both may have one code twice. */
+/** How far two codes are used on the same text: a coder who always applies both may have one code twice. */
 export function sharedUse(a: readonly Use[], b: readonly Use[]): SharedUse {
   const exact = new Set(b.map(({ sourceId, start, end }) => `${sourceId} ${start} ${end}`));
   const bySource = (uses: readonly Use[]) => {

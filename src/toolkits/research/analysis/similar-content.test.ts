@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { indexText } from '../lib/source-text.ts';
+import { type EmbeddingServer, startEmbeddings } from '../../../../test/support/embeddings.ts';
+import { indexText } from '../project/source-text.ts';
 import type { Source, SourceText } from '../project/types.ts';
-import { WorkerEmbedder } from './embedder.ts';
+import { EndpointEmbedder } from './embedder.ts';
 import { SemanticIndex } from './semantic-index.ts';
 import { findSimilarContent } from './similar-content.ts';
 import { FileTextIndex } from './text-index.ts';
@@ -39,21 +40,24 @@ const project = {
       }),
     ),
   text: (id: number) => TEXTS.get(id),
+  loadText: async () => undefined,
 };
 
 let folder: string;
 let index: FileTextIndex;
-const embedder = new WorkerEmbedder();
+let server: EmbeddingServer;
 let vectors: Vectors;
 let semantic: SemanticIndex;
-beforeAll(() => {
+beforeAll(async () => {
+  server = await startEmbeddings();
+  const embedder = new EndpointEmbedder({ baseUrl: server.baseUrl, model: 'test-embed' });
   folder = mkdtempSync(join(tmpdir(), 'countersign-similar-'));
   index = new FileTextIndex(join(folder, 'index.sqlite'), project);
   vectors = new Vectors(embedder, new FileVectorCache(join(folder, 'vectors.sqlite')));
   semantic = new SemanticIndex(join(folder, 'semantic.sqlite'), vectors);
 });
 afterAll(async () => {
-  await embedder.close();
+  await server.close();
   index.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -97,6 +101,24 @@ describe('finding similar content', () => {
     expect(new Set(matches.map(({ sourceId }) => sourceId))).toEqual(new Set([3]));
   });
 
+  it('finds what the segments of a code have in common, also without the words asked for', async () => {
+    const context = new Map([
+      ['lie', 0.4],
+      ['awak', 1],
+      ['nervous', 0.8],
+    ]);
+    const { matches } = await findSimilarContent(project, index, 'exam stress', { context });
+    expect(matches.map(({ sourceId }) => sourceId)).toContain(2);
+    expect(matches.find(({ sourceId }) => sourceId === 2)).toMatchObject({
+      kind: 'examples',
+      text: 'She was lying awake all night, nervous about her test. The bus was late again on Friday.',
+    });
+    expect(matches.find(({ sourceId }) => sourceId === 1)?.kind).toBe('words');
+    const without = { context, hidden: new Set(['awak', 'nervous', 'lie']) };
+    const hidden = await findSimilarContent(project, index, 'exam stress', without);
+    expect(hidden.matches.map(({ sourceId }) => sourceId)).not.toContain(2);
+  });
+
   it('finds by meaning what shares no word, once the sources are prepared', async () => {
     for (const [id, text] of TEXTS) await semantic.prepare(id, text);
     const query = 'could not sleep because of the exam';
@@ -110,7 +132,7 @@ describe('finding similar content', () => {
       text: 'She was lying awake all night, nervous about her test.',
     });
     expect(searchedByMeaning).toBe(3);
-    expect(provenance.model).toBe('universal-sentence-encoder-lite');
+    expect(provenance.model).toBe('test-embed');
     expect(matches.some(({ text }) => text.includes('bus was late'))).toBe(false);
   });
 

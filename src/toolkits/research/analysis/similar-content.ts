@@ -1,5 +1,7 @@
 import type { ProjectReader } from '../project/types.ts';
+import { searchByExamples } from '../suggest/search.ts';
 import { isMisspelling } from './likeness.ts';
+import { Pace } from './pace.ts';
 import { embedIfPossible, type Provenance } from './provenance.ts';
 import { type Segment, segmentsNear } from './segments.ts';
 import type { SemanticIndex } from './semantic-index.ts';
@@ -7,7 +9,7 @@ import type { PassageIndex } from './text-index.ts';
 import type { Vectors } from './vectors.ts';
 import { contentStems, stemsOf, wordsOf } from './words.ts';
 
-interface SimilarMatch {
+export interface SimilarMatch {
   readonly sourceId: number;
   readonly sourceName: string;
   readonly start: number;
@@ -15,7 +17,8 @@ interface SimilarMatch {
   readonly text: string;
   /** 0 to 100. */
   readonly similarity: number;
-  readonly kind: 'phrase' | 'words' | 'meaning';
+  /** `examples`: by words that stand for a code, not by those asked for. */
+  readonly kind: 'phrase' | 'words' | 'examples' | 'meaning';
   /** Words of the text that made it a match. */
   readonly matched: readonly string[];
 }
@@ -24,9 +27,9 @@ export interface SimilarOptions {
   readonly limit?: number;
   /** Sources that may be shown; left out: all. */
   readonly sourceIds?: readonly number[];
-  /** More words that describe what is looked for (a code's name and memo); they help to rank and are never required. */
-  readonly context?: string;
-  /** Stems of names that the caller is not told: no other word is taken for one of them misspelt. */
+  /** Words that stand for a code, with their weight (0 to 1): its passages are found too, also without the words asked for. */
+  readonly context?: ReadonlyMap<string, number>;
+  /** Stems of names that the caller may not see: no other word is taken for one of them misspelt. */
   readonly hidden?: ReadonlySet<string>;
   readonly vectors?: Vectors;
   readonly semantic?: SemanticIndex;
@@ -41,22 +44,23 @@ export interface SimilarContent {
   readonly notSearchedByMeaning: number;
 }
 
+const LIMIT = 20;
 const CANDIDATES = 100;
 /** Of a long text the longest words say most; more of them only take time. */
 const MOST_WORDS = 12;
 /** A whole paragraph is not looked for word by word. */
 const LONGEST_PHRASE = 40;
-/** Below this cosine two sentences of the bundled model have little to do with each other. */
+/** Below this cosine two sentences have little to do with each other. */
 const NEAR = 0.45;
 
 /** Passages like a text: the phrase itself, its words in other forms or misspelt, and sentences of near meaning. */
 export async function findSimilarContent(
-  project: Pick<ProjectReader, 'sources' | 'text'>,
+  project: Pick<ProjectReader, 'sources' | 'text' | 'loadText'>,
   index: PassageIndex,
   searchText: string,
   options: SimilarOptions = {},
 ): Promise<SimilarContent> {
-  const limit = options.limit ?? 20;
+  const limit = options.limit ?? LIMIT;
   const names = new Map(project.sources().map(({ id, name }) => [id, name]));
   const query = await lexicalQuery(index, searchText, options);
   const found = new Map<string, SimilarMatch>();
@@ -64,12 +68,21 @@ export async function findSimilarContent(
     const key = `${match.sourceId} ${match.start}`;
     if ((found.get(key)?.similarity ?? 0) < match.similarity) found.set(key, match);
   };
-  for (const hit of bestPassages(project, query, Math.ceil(limit * 1.25))) {
+  const pace = new Pace(options.signal);
+  await pace.rest();
+  for (const id of new Set(query.hits.map(({ sourceId }) => sourceId))) await project.loadText(id);
+  for (const hit of await bestPassages(project, query, Math.ceil(limit * 1.25), pace)) {
+    if (pace.isDue) await pace.rest();
     const text = project.text(hit.sourceId);
     for (const segment of text ? segmentsNear(text, hit) : []) {
       const judged = judge(segment.text, query);
       if (judged) keep({ ...place(hit.sourceId, names, segment), ...judged });
     }
+  }
+  for (const match of await byContext(project, index, searchText, limit, options)) {
+    // One scale for all: the words asked for weigh most in it, so a whole phrase stays above.
+    const known = found.get(`${match.sourceId} ${match.start}`);
+    if (known?.kind !== 'phrase') found.set(`${match.sourceId} ${match.start}`, match);
   }
   const { provenance, hits, searched, unread } = await byMeaning(project, searchText, options);
   for (const hit of hits) {
@@ -96,13 +109,26 @@ export async function findSimilarContent(
   };
 }
 
+async function byContext(
+  project: Pick<ProjectReader, 'sources' | 'text'>,
+  index: PassageIndex,
+  searchText: string,
+  limit: number,
+  { context, hidden, sourceIds, signal }: SimilarOptions,
+): Promise<SimilarMatch[]> {
+  if (!context?.size) return [];
+  const asked = new Set(contentStems(searchText).slice(0, MOST_WORDS));
+  const terms = new Map([...context].filter(([stem]) => !hidden?.has(stem)));
+  for (const stem of asked) terms.set(stem, 1);
+  return searchByExamples(project, index, { terms, asked, limit, ...pick({ sourceIds, signal }) });
+}
+
 interface Query {
   readonly phrase: readonly string[];
   /** Words of the query that say little alone ("not", "enough"); a sentence without them answers less of it. */
   readonly small: readonly string[];
   /** Weight of each stem: rare words say more. Misspelt ones map to what the texts hold. */
   readonly weights: ReadonlyMap<string, number>;
-  readonly context: ReadonlySet<string>;
   readonly hits: readonly { readonly sourceId: number; readonly start: number; readonly end: number }[];
 }
 
@@ -131,7 +157,6 @@ async function lexicalQuery(
     phrase: isPhrase ? phrase : [],
     small: isPhrase ? phrase.filter((stem) => !stems.includes(stem)) : [],
     weights,
-    context: new Set(contentStems(options.context ?? '')),
     hits: [...whole, ...scattered],
   };
 }
@@ -144,12 +169,12 @@ function misspellings(index: PassageIndex, stem: string, hidden?: ReadonlySet<st
     .slice(0, 5);
 }
 
-const pick = ({ sourceIds, signal }: SimilarOptions) => ({
+const pick = ({ sourceIds, signal }: Pick<SimilarOptions, 'sourceIds' | 'signal'>) => ({
   ...(sourceIds ? { sourceIds } : {}),
   ...(signal ? { signal } : {}),
 });
 
-/** What a small word counts beside one that says something. */
+/** Weight of a small word next to a meaningful one. */
 const SMALL = 0.25;
 
 /** How well a sentence answers the words of the query, or undefined when it holds none of them. */
@@ -171,12 +196,11 @@ function judge(
   )
     return { similarity: 100, kind: 'phrase', matched: names };
   if (matched.length === 0 || all === 0) return undefined;
-  const helpful = words.filter((word) => query.context.has(word.stem)).length;
   const first = matched[0]?.start ?? 0;
   const spread = ((matched.at(-1)?.end ?? 0) - first) / Math.max(1, text.length);
   const there = query.small.filter((stem) => words.some((word) => word.stem === stem)).length;
   const answered = (query.weights.size + SMALL * there) / (query.weights.size + SMALL * query.small.length);
-  const score = 88 * (covered / all) * answered + 4 * (1 - spread) + Math.min(3, helpful);
+  const score = 88 * (covered / all) * answered + 4 * (1 - spread);
   return { similarity: Math.min(95, Math.round(score)), kind: 'words', matched: names };
 }
 
@@ -186,11 +210,18 @@ function isRun(stems: readonly string[], phrase: readonly string[]): boolean {
 }
 
 /** Cutting sentences is the slow part, so passages are judged whole first. */
-function bestPassages(project: Pick<ProjectReader, 'text'>, query: Query, limit: number): Query['hits'] {
-  const judged = query.hits.map((hit) => {
+async function bestPassages(
+  project: Pick<ProjectReader, 'text'>,
+  query: Query,
+  limit: number,
+  pace: Pace,
+): Promise<Query['hits']> {
+  const judged: { hit: Query['hits'][number]; similarity: number }[] = [];
+  for (const hit of query.hits) {
+    if (pace.isDue) await pace.rest();
     const text = project.text(hit.sourceId)?.slice(hit.start, hit.end) ?? '';
-    return { hit, similarity: judge(text, query)?.similarity ?? 0 };
-  });
+    judged.push({ hit, similarity: judge(text, query)?.similarity ?? 0 });
+  }
   return judged
     .sort((a, b) => b.similarity - a.similarity)
     .slice(0, limit)
@@ -226,7 +257,7 @@ async function byMeaning(
 }
 
 const unreadNote = (unread: number, all: number): string =>
-  `${unread} of ${all} sources were searched by words only: they are not read for meaning yet, or not in English.`;
+  `${unread} of ${all} sources were searched by words only: the embedding model has not read them yet.`;
 
 /** 0.45 is a hint, 0.8 nearly the same sentence in other words. */
 const meaningScore = (cosine: number): number => Math.min(97, 40 + ((cosine - NEAR) / (0.8 - NEAR)) * 50);

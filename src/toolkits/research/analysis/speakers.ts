@@ -1,4 +1,5 @@
 import type { SourceText } from '../project/types.ts';
+import type { Pace } from './pace.ts';
 
 /** One stretch of talk. Positions are code points; the label itself is start..textStart. */
 export interface Turn {
@@ -22,20 +23,56 @@ interface Label {
  * `Name  0:05` on a line of its own. A turn goes on over line breaks until the next label.
  */
 export function speakerTurns(text: SourceText, isKnown: (speaker: string) => boolean = () => false): Turn[] {
-  const labels = believable(findLabels(text.value), isKnown);
-  return labels.flatMap((label, i) => {
-    const next = labels[i + 1]?.at ?? text.value.length;
-    const end = label.talkAt + text.value.slice(label.talkAt, next).trimEnd().length;
-    if (end <= label.talkAt) return [];
-    return [
-      {
-        speaker: label.speaker,
-        start: text.fromUnits(label.at),
-        textStart: text.fromUnits(label.talkAt),
-        end: text.fromUnits(end),
-      },
-    ];
-  });
+  const turns: Turn[] = [];
+  for (const turn of turnsStepByStep(text, isKnown)) if (turn) turns.push(turn);
+  return turns;
+}
+
+/** The same for a long text, without keeping other work waiting. */
+export async function speakerTurnsInSlices(text: SourceText, pace: Pace): Promise<Turn[]> {
+  const turns: Turn[] = [];
+  for (const turn of turnsStepByStep(text, () => false)) {
+    if (turn) turns.push(turn);
+    if (pace.isDue) await pace.rest();
+  }
+  return turns;
+}
+
+/** One item for each small step, undefined for those that found no turn. */
+function* turnsStepByStep(
+  text: SourceText,
+  isKnown: (speaker: string) => boolean,
+): Generator<Turn | undefined> {
+  const labels: Label[] = [];
+  const times = new Map<string, number>();
+  for (const label of labelsByLine(text.value)) {
+    if (label) {
+      labels.push(label);
+      times.set(label.speaker, (times.get(label.speaker) ?? 0) + 1);
+    }
+    yield undefined;
+  }
+  const sure = ({ speaker, certain }: Label) => certain || (times.get(speaker) ?? 0) > 1 || isKnown(speaker);
+  const isDialogue = labels.some(sure);
+  let open: Label | undefined;
+  for (const label of labels) {
+    // A name seen once could be a heading; it counts when the text has speakers anyway and it is short.
+    const believed = sure(label) || (isDialogue && label.speaker.split(' ').length <= 2);
+    yield believed && open ? turnUntil(text, open, label.at) : undefined;
+    if (believed) open = label;
+  }
+  if (open) yield turnUntil(text, open, text.value.length);
+}
+
+function turnUntil(text: SourceText, { speaker, at, talkAt }: Label, next: number): Turn | undefined {
+  const end = talkAt + text.value.slice(talkAt, next).trimEnd().length;
+  if (end <= talkAt) return undefined;
+  return {
+    speaker,
+    start: text.fromUnits(at),
+    textStart: text.fromUnits(talkAt),
+    end: text.fromUnits(end),
+  };
 }
 
 const TIME = String.raw`\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?`;
@@ -71,34 +108,22 @@ const ROLE =
 const NOT_A_SPEAKER =
   /^(note|notes|nb|n\.b|example|e\.g|i\.e|date|time|place|location|duration|title|subject|topic|re|ps|warning|summary|source|question|answer|http|https|ftp|mailto|file|chapter|section|figure|table|step|total|tel|email|interview|transcript|recording|session|appendix|document|project|version|page|inaudible|laughs|laughter|pause|silence|music|crosstalk)(?: ?#?\d{1,4})?$/i;
 
-function findLabels(value: string): Label[] {
-  const found: Label[] = [];
-  for (const line of value.matchAll(/^[ \t\ufeff]*(?=\S)/gmu)) {
-    const at = line.index + line[0].length;
-    for (const { pattern, certain } of FORMS) {
-      pattern.lastIndex = at;
-      const match = pattern.exec(value);
-      const speaker = match?.[1]?.trim();
-      if (!match || !speaker || NOT_A_SPEAKER.test(speaker)) continue;
-      found.push({
-        speaker,
-        at,
-        talkAt: skipBreak(value, pattern.lastIndex),
-        certain: certain || ROLE.test(speaker),
-      });
-      break;
-    }
-  }
-  return found;
+/** The label of each line that is not empty, undefined for those without one. */
+function* labelsByLine(value: string): Generator<Label | undefined> {
+  for (const line of value.matchAll(/^[ \t\ufeff]*(?=\S)/gmu))
+    yield labelAt(value, line.index + line[0].length);
 }
 
-/** A name seen once could be a heading; it counts when the text has speakers anyway and it is short. */
-function believable(labels: readonly Label[], isKnown: (speaker: string) => boolean): Label[] {
-  const times = new Map<string, number>();
-  for (const { speaker } of labels) times.set(speaker, (times.get(speaker) ?? 0) + 1);
-  const sure = ({ speaker, certain }: Label) => certain || (times.get(speaker) ?? 0) > 1 || isKnown(speaker);
-  const isDialogue = labels.some(sure);
-  return labels.filter((label) => sure(label) || (isDialogue && label.speaker.split(' ').length <= 2));
+function labelAt(value: string, at: number): Label | undefined {
+  for (const { pattern, certain } of FORMS) {
+    pattern.lastIndex = at;
+    const match = pattern.exec(value);
+    const speaker = match?.[1]?.trim();
+    if (!match || !speaker || NOT_A_SPEAKER.test(speaker)) continue;
+    const talkAt = skipBreak(value, pattern.lastIndex);
+    return { speaker, at, talkAt, certain: certain || ROLE.test(speaker) };
+  }
+  return undefined;
 }
 
 const skipBreak = (value: string, at: number): number =>

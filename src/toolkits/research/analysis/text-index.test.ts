@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { indexText } from '../lib/source-text.ts';
+import { indexText } from '../project/source-text.ts';
 import type { Source } from '../project/types.ts';
+import { Pace } from './pace.ts';
+import { textHash } from './text-hash.ts';
 import { FileTextIndex } from './text-index.ts';
 import { FileVectorCache } from './vector-file.ts';
 import { cosine } from './vectors.ts';
@@ -32,6 +35,7 @@ const sourcesOf = (texts: Map<number, string>) => ({
       }),
     ),
   text: (id: number) => indexText(texts.get(id) ?? ''),
+  loadText: async () => undefined,
 });
 
 describe('the text index', () => {
@@ -118,6 +122,15 @@ describe('the text index', () => {
     index.close();
   });
 
+  it('knows a long text by the hash of all of it, wherever a step ends', async () => {
+    // The same hash as of the whole: an index that is there is not made again.
+    for (const before of ['', 'a']) {
+      const value = `${before}${'😀'.repeat(1_200_000)}“end”`;
+      const whole = createHash('sha256').update(value).digest('hex').slice(0, 32);
+      expect(await textHash(value, new Pace())).toBe(whole);
+    }
+  });
+
   it('gives positions in code points that hold the word, also after emoji', async () => {
     const value = `${'😀 nothing here. '.repeat(200)}The lighthouse 😀 keeper. ${'More text. '.repeat(200)}`;
     const index = new FileTextIndex(join(folder, 'i.sqlite'), sourcesOf(new Map([[1, value]])));
@@ -179,7 +192,7 @@ describe('a shared index', () => {
     index.close();
   });
 
-  it('is made anew when its file is damaged', async () => {
+  it('is rebuilt when its file is damaged', async () => {
     const path = join(folder, 'i.sqlite');
     writeFileSync(path, 'this is no database at all '.repeat(100));
     const index = new FileTextIndex(path, sourcesOf(new Map([[1, 'A lighthouse.']])));

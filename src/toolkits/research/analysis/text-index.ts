@@ -1,10 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { setImmediate as breathe } from 'node:timers/promises';
-import { numberOf, type SqliteFile, textOf } from '../project/sqlite.ts';
+import { randomUUID } from 'node:crypto';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { numberOf, type SqliteFile, textOf } from '../project/schema.ts';
 import type { ProjectReader, SourceText } from '../project/types.ts';
 import { openCacheFile } from './cache-file.ts';
+import { Pace } from './pace.ts';
 import { passages } from './passages.ts';
 import type { IndexHit, TextIndex } from './stores.ts';
+import { textHash } from './text-hash.ts';
 import { stemsOf } from './words.ts';
 
 const FORMAT = 2;
@@ -48,7 +50,7 @@ interface Query {
   readonly ranked: boolean;
 }
 
-type Texts = Pick<ProjectReader, 'sources' | 'text'>;
+type Texts = Pick<ProjectReader, 'sources' | 'text' | 'loadText'>;
 
 /**
  * Full-text index of one project in a file of its own, outside the project; it can be deleted at any time. Stems are made here,
@@ -84,6 +86,7 @@ export class FileTextIndex implements PassageIndex {
     const only = options.sourceIds ? `WHERE p.source IN (${options.sourceIds.map(Number).join(',')})` : '';
     const limit = options.limit ?? 100;
     // Ranked and cut inside FTS5 first: joining every passage that holds a common word would take most of the time.
+    await yieldToEventLoop();
     const rows = this.#hits(query, only ? limit * REACH : limit, only, limit);
     const enough = rows.length >= limit || !only;
     return (enough ? rows : this.#hits(query, -1, only, limit)).map((row) => ({
@@ -115,7 +118,7 @@ export class FileTextIndex implements PassageIndex {
       .map((row) => textOf(row.stem));
   }
 
-  /** Brings the index up to date with the project in small steps; callers that come meanwhile share the work. */
+  /** Brings the index up to date with the project in small steps; callers that come in the meantime share the work. */
   async update(options: UpdateOptions = {}): Promise<void> {
     for (;;) {
       options.signal?.throwIfAborted();
@@ -127,7 +130,7 @@ export class FileTextIndex implements PassageIndex {
         await this.#updating;
         return;
       }
-      // Whoever began may stop early or look less closely, so this goes round until it is true for this caller.
+      // The caller that began may stop early or look less closely, so this goes round until it is true for this caller.
       const done = await other.then(
         () => true,
         () => false,
@@ -142,7 +145,8 @@ export class FileTextIndex implements PassageIndex {
   }
 
   /**
-   * An edit in QualCoder that keeps the length of a text is seen only by reading it. That takes a second for a large project, so it
+   * An edit in QualCoder that keeps the length of a text is seen only by reading it. That takes a second for a large
+   * project, so it
    * is done once, behind the first answer.
    */
   #verifyOnce(): void {
@@ -189,16 +193,18 @@ export class FileTextIndex implements PassageIndex {
     const present = new Set(sources.map(({ id }) => id));
     for (const id of known.keys()) if (!present.has(id)) this.#forget(id);
     let done = 0;
+    const pace = new Pace(this.#closing.signal);
     for (const source of sources) {
       signal?.throwIfAborted();
       this.#closing.signal.throwIfAborted();
       const entry = known.get(source.id);
       const sameSize = entry !== undefined && numberOf(entry.bytes) === source.bytes;
       if (!sameSize || verify) {
+        await this.#texts.loadText(source.id);
         const text = this.#texts.text(source.id);
-        const hash = hashOf(text?.value ?? '');
+        const hash = await textHash(text?.value ?? '', pace);
         if (!sameSize || textOf(entry.hash) !== hash) await this.#index(source, text, hash, signal);
-        await breathe();
+        await pace.rest();
       }
       done += 1;
       progress?.(done, sources.length);
@@ -219,7 +225,7 @@ export class FileTextIndex implements PassageIndex {
     }
   }
 
-  /** Another process may have indexed it meanwhile. */
+  /** Another process may have indexed it in the meantime. */
   #holds({ id, bytes }: { id: number; bytes: number }, hash: string): boolean {
     const row = this.#db.get('SELECT bytes, hash FROM indexed WHERE source = ?', id);
     return row !== undefined && numberOf(row.bytes) === bytes && textOf(row.hash) === hash;
@@ -246,14 +252,15 @@ export class FileTextIndex implements PassageIndex {
       });
       if (slice.length < SLICE) continue;
       write();
-      await breathe(undefined, signal ? { signal } : undefined);
+      await yieldToEventLoop(undefined, signal ? { signal } : undefined);
     }
     write();
     return written;
   }
 
   /**
-   * Only now the new passages count and all others of the source go: those of before, and those of a process that died or is not
+   * Only now the new passages count and all others of the source go: those of before, and those of a process that
+   * died or is not
    * done yet. False when another process did that to ours.
    */
   #settle(source: { id: number; bytes: number }, hash: string, run: string, written: number): boolean {
@@ -345,8 +352,6 @@ export interface UpdateOptions {
   /** Also compares the content of sources whose size has not changed. */
   readonly verify?: boolean;
 }
-
-const hashOf = (value: string): string => createHash('sha256').update(value).digest('hex').slice(0, 32);
 
 /** An apostrophe would split the word inside SQLite. */
 const indexed = (stem: string): string => stem.replaceAll("'", '');

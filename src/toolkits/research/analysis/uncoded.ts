@@ -1,5 +1,5 @@
 import type { SourceText } from '../project/types.ts';
-import { type Span, union } from '../statistics/spans.ts';
+import { type Span, union } from '../statistics/frequencies.ts';
 
 export interface UncodedText {
   readonly totalLength: number;
@@ -35,7 +35,8 @@ export function uncodedText(text: SourceText, codings: Iterable<Span>): UncodedT
 
 function trimmed(text: SourceText, { start, end }: Span): Span[] {
   const value = text.slice(start, end);
-  const lead = [...(/^\s*/.exec(value)?.[0] ?? '')].length;
-  const trail = [...(/\s*$/.exec(value)?.[0] ?? '')].length;
+  // No white space lies beyond U+FFFF, so units are code points here.
+  const lead = value.length - value.trimStart().length;
+  const trail = value.length - value.trimEnd().length;
   return start + lead < end - trail ? [{ start: start + lead, end: end - trail }] : [];
 }

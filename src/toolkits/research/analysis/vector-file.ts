@@ -1,4 +1,4 @@
-import { type Cell, type SqliteFile, textOf } from '../project/sqlite.ts';
+import { type Cell, type SqliteFile, textOf } from '../project/schema.ts';
 import { openCacheFile } from './cache-file.ts';
 import type { VectorCache } from './stores.ts';
 

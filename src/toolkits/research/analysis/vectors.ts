@@ -10,22 +10,37 @@ export interface EmbedOptions {
   readonly progress?: (done: number, total: number) => void;
 }
 
+type Mask = (text: string) => string;
+
 /** Vectors of texts, each computed once: the cache is asked first and filled on the way. */
 export class Vectors {
   readonly #embedder: Embedder;
   readonly #cache: VectorCache;
+  readonly #mask: () => Promise<Mask>;
 
-  constructor(embedder: Embedder, cache: VectorCache) {
+  /** `mask` replaces names by pseudonyms: a model sees no more than an agent. */
+  constructor(
+    embedder: Embedder,
+    cache: VectorCache,
+    mask: () => Promise<Mask> = async () => (text) => text,
+  ) {
     this.#embedder = embedder;
     this.#cache = cache;
+    this.#mask = mask;
   }
 
   get model(): string {
     return this.#embedder.model;
   }
 
+  /** Where texts are sent. */
+  get address(): string {
+    return this.#embedder.address;
+  }
+
   /** In the order of the texts. */
-  async of(texts: readonly string[], options: EmbedOptions = {}): Promise<Float32Array[]> {
+  async of(originals: readonly string[], options: EmbedOptions = {}): Promise<Float32Array[]> {
+    const texts = originals.map(await this.#mask());
     const keys = texts.map((text) => this.#key(text));
     const known = new Map(this.#cache.get([...new Set(keys)]));
     const missing = [...new Map(keys.flatMap((key, at) => (known.has(key) ? [] : [[key, texts[at] ?? '']])))];
@@ -47,13 +62,6 @@ export class Vectors {
       options.progress?.(Math.min(at + SAVE_EVERY, total), total);
     }
     return keys.map((key) => known.get(key) ?? new Float32Array(0));
-  }
-
-  /** Only what is already there; undefined where a text has never been embedded. */
-  cached(texts: readonly string[]): (Float32Array | undefined)[] {
-    const keys = texts.map((text) => this.#key(text));
-    const known = this.#cache.get([...new Set(keys)]);
-    return keys.map((key) => known.get(key));
   }
 
   #key(text: string): string {

@@ -11,13 +11,13 @@ export interface Word {
 }
 
 // Scripts written without spaces give one word per character; a phrase of them is then found as a run of words.
-const WORD =
+export const wordPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’][\p{L}\p{N}]+)*/gu;
 const PLAIN = /^[a-z0-9]+$/;
 
 export function wordsOf(text: string): Word[] {
   const found: Word[] = [];
-  for (const match of text.matchAll(WORD)) {
+  for (const match of text.matchAll(wordPattern)) {
     const word = match[0];
     found.push({
       text: word,
@@ -31,7 +31,7 @@ export function wordsOf(text: string): Word[] {
 
 /** The stems alone, in order: faster where positions are not needed. */
 export function stemsOf(text: string): string[] {
-  return (text.match(WORD) ?? []).map((word) => stem(normalize(word)));
+  return (text.match(wordPattern) ?? []).map((word) => stem(normalize(word)));
 }
 
 /** Stems that say something: no stop words, unless nothing else is there. */

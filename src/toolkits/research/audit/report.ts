@@ -1,7 +1,7 @@
 import type { AuditTrail } from './trail.ts';
 
 const OPENED =
-  'A source counts as opened when it was asked for by itself. Searches count as reads, and look through every source that was not closed to the one who searched.';
+  'A source counts as opened when it was requested individually. Searches count as reads and cover every source that was not closed to the searcher.';
 
 /** The trail as text for a methods section: what was done, by whom, who decided, and how it can be checked. */
 export function renderAuditTrail(trail: AuditTrail, program: string): string {
@@ -37,7 +37,7 @@ export function renderAuditTrail(trail: AuditTrail, program: string): string {
         row.pending,
         row.failed,
       ]),
-      '## Suggestions and what became of them',
+      '## Suggestions and decisions',
     ),
     table(
       ['Coder', 'Kind', 'Codings'],
@@ -49,7 +49,7 @@ export function renderAuditTrail(trail: AuditTrail, program: string): string {
       trail.rejection_reasons.map((row) => [row.suggestion, row.reason, row.feedback]),
       '## Why suggestions were rejected',
     ),
-    trail.checkpoint ? `## Checkpoint of the log\n\n\`\`\`\n${trail.checkpoint.trim()}\n\`\`\`` : '',
+    trail.checkpoint ? `## Checkpoint of the audit log\n\n\`\`\`\n${trail.checkpoint.trim()}\n\`\`\`` : '',
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -87,13 +87,13 @@ function decisions(trail: AuditTrail): string {
   const asked = trail.asked_first;
   return [
     `Agents filed ${count(total, 'suggestion')}; people approved ${sum('approved')}${share}, rejected ${sum('rejected')} and left ${sum('pending')} undecided.`,
-    `Of the codings by agents that stand in the project, ${approved} ${approved === 1 ? 'was' : 'were each'} approved by a person and ${unapproved} ${was(unapproved)} applied under a rule that did not ask for approval${unknown ? `; ${unknown} ${was(unknown)} made with other programs and ${unknown === 1 ? 'is' : 'are'} not in this record` : ''}.`,
+    `Of the codings by agents that are in the project, ${approved} ${approved === 1 ? 'was' : 'were each'} approved by a person and ${unapproved} ${was(unapproved)} applied under a rule that did not require approval${unknown ? `; ${unknown} ${was(unknown)} made with other programs and ${unknown === 1 ? 'is' : 'are'} not in this record` : ''}.`,
     ...(asked.total
       ? [
-          `Besides, agents asked for ${count(asked.total, 'change')} that ${asked.total === 1 ? 'waits' : 'wait'} for a person first: ${asked.approved} ${was(asked.approved)} approved, ${asked.rejected} ${was(asked.rejected)} rejected, ${asked.pending} ${asked.pending === 1 ? 'is' : 'are'} undecided${asked.failed ? `, ${asked.failed} failed` : ''}.`,
+          `In addition, agents requested ${count(asked.total, 'change')} that ${asked.total === 1 ? 'requires' : 'require'} approval: ${asked.approved} ${was(asked.approved)} approved, ${asked.rejected} ${was(asked.rejected)} rejected, ${asked.pending} ${asked.pending === 1 ? 'is' : 'are'} undecided${asked.failed ? `, ${asked.failed} failed` : ''}.`,
         ]
       : []),
-    `${count(trail.changes.applied, 'recorded change')} of the project stand${trail.changes.applied === 1 ? 's' : ''}, ${trail.changes.undone} ${was(trail.changes.undone)} undone.`,
+    `${count(trail.changes.applied, 'recorded change')} of the project remain${trail.changes.applied === 1 ? 's' : ''} applied, ${trail.changes.undone} ${was(trail.changes.undone)} undone.`,
   ].join(' ');
 }
 

@@ -1,11 +1,12 @@
-import { z } from 'zod';
-import type { Approval, CallRecord } from '../../../contract/ports.ts';
+import { type Approval, type CallRecord, describeAsked } from '../../../contract/ports.ts';
 import { principalName } from '../../../contract/principal.ts';
-import { isAgentOwner } from '../lib/owner.ts';
+import type { ViewData } from '../../../contract/view.ts';
 import type { Change } from '../project/journal.ts';
+import { isAgentOwner } from '../project/memo.ts';
 import type { OpenProject } from '../project/projects.ts';
 import type { ResearchServices } from '../services.ts';
-import { listSuggestions } from '../suggestions/memory.ts';
+import { isSuggestion, listSuggestions } from '../suggestions/propose.ts';
+import type { views } from '../views.ts';
 
 const PAGE = 1000;
 /** Single calls are looked up to see which sources were read; beyond this the count is a lower bound. */
@@ -17,58 +18,7 @@ const KINDS: { readonly [tool: string]: string } = {
   update_source_metadata: 'metadata',
 };
 
-const COUNTS = {
-  total: z.int(),
-  approved: z.int(),
-  rejected: z.int(),
-  pending: z.int(),
-  failed: z.int(),
-};
-
-export const trailShape = z.object({
-  project: z.object({
-    name: z.string(),
-    path: z.string(),
-    format_version: z.string(),
-    created_at: z.string(),
-    sources: z.int(),
-    codes: z.int(),
-    codings: z.int(),
-  }),
-  period: z.object({ from: z.string().nullable(), until: z.string().nullable() }),
-  actors: z.array(
-    z.object({
-      principal: z.string(),
-      kind: z.enum(['agent', 'person', 'system']),
-      clients: z.array(z.string()),
-      calls: z.int(),
-      reads: z.int(),
-      changes: z.int(),
-      refused: z.int(),
-      suggestions: z.int(),
-      decisions: z.int(),
-      sources_read: z.int(),
-    }),
-  ),
-  suggestions: z.array(
-    z.object({
-      kind: z.string(),
-      ...COUNTS,
-    }),
-  ),
-  /** Changes that agents did not suggest but called, and that waited for a person. */
-  asked_first: z.object(COUNTS),
-  rejection_reasons: z.array(z.object({ suggestion: z.string(), reason: z.string(), feedback: z.string() })),
-  codings_by_coder: z.array(
-    z.object({ coder: z.string(), kind: z.enum(['agent', 'person']), count: z.int() }),
-  ),
-  agent_codings: z.object({ approved: z.int(), unapproved: z.int(), unknown: z.int() }),
-  methods: z.array(z.object({ method: z.string(), changes: z.int() })),
-  changes: z.object({ applied: z.int(), undone: z.int() }),
-  privacy: z.object({ off_limits_sources: z.int(), pseudonyms: z.int() }),
-  checkpoint: z.string().nullable(),
-});
-export type AuditTrail = z.output<typeof trailShape>;
+export type AuditTrail = ViewData<typeof views.audit_trail>;
 
 /** Who did what in a project, agents and people, from the log, the queue and the journal. */
 export async function auditTrail(services: ResearchServices, project: OpenProject): Promise<AuditTrail> {
@@ -103,7 +53,13 @@ export async function auditTrail(services: ResearchServices, project: OpenProjec
     suggestions: Object.entries(KINDS).flatMap(([tool, kind]) => countKind(kind, suggestions, tool)),
     rejection_reasons: suggestions.flatMap((item) =>
       item.state === 'rejected' && (item.decisionReason || item.feedback)
-        ? [{ suggestion: item.summary, reason: item.decisionReason ?? '', feedback: item.feedback ?? '' }]
+        ? [
+            {
+              suggestion: describeAsked(item),
+              reason: item.decisionReason ?? '',
+              feedback: item.feedback ?? '',
+            },
+          ]
         : [],
     ),
     codings_by_coder: countBy(codings, ({ owner }) => owner).map(([coder, count]) => ({
@@ -142,7 +98,7 @@ const ALL_STATES = [
 
 async function callsOf({ telemetry, projects }: ResearchServices, projectId: string): Promise<CallRecord[]> {
   const found: CallRecord[] = [];
-  for (const { from, until } of await projects.spells(projectId)) {
+  for (const { from, until } of await projects.openIntervals(projectId)) {
     for (let offset = 0; ; offset += PAGE) {
       const page = await telemetry.calls({ toolkit: 'research', since: from, until, limit: PAGE, offset });
       found.push(...page);
@@ -152,9 +108,9 @@ async function callsOf({ telemetry, projects }: ResearchServices, projectId: str
   return found;
 }
 
-/** Suggestions name their project; a call that policy stopped to ask about belongs to the project that was open then. */
+/** Calls that policy stopped to ask about; one that names no project belongs to the project that was open then. */
 async function askedFirst({ approvals, projects }: ResearchServices, projectId: string): Promise<Approval[]> {
-  const spells = await projects.spells(projectId);
+  const openIntervals = await projects.openIntervals(projectId);
   const found: Approval[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const page = await approvals.list({
@@ -167,15 +123,21 @@ async function askedFirst({ approvals, projects }: ResearchServices, projectId: 
     });
     found.push(
       ...page.filter(
-        ({ context, requester, createdAt }) =>
-          context.project === undefined &&
-          requester.kind === 'agent' &&
-          spells.some(({ from, until }) => createdAt >= from && (until === undefined || createdAt < until)),
+        (one) =>
+          !isSuggestion(one) &&
+          one.requester.kind === 'agent' &&
+          (one.context.project === projectId ||
+            (one.context.project === undefined && openIntervals.some(during(one.createdAt)))),
       ),
     );
     if (page.length < PAGE) return found;
   }
 }
+
+const during =
+  (at: Date) =>
+  ({ from, until }: { readonly from: Date; readonly until?: Date | undefined }): boolean =>
+    at >= from && (until === undefined || at < until);
 
 async function changesOf({ store }: OpenProject): Promise<Change[]> {
   const found: Change[] = [];

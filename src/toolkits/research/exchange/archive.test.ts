@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import yazl from 'yazl';
 import { Archive } from './archive.ts';
-import { decodeText } from './decode-text.ts';
-import { childOf, parseXml } from './xml.ts';
-import { element, textElement } from './xml-writer.ts';
+import { decodeText } from './report.ts';
+import { childOf, element, parseXml, textElement } from './xml.ts';
 
 const zip = async (fill: (file: InstanceType<typeof yazl.ZipFile>) => void): Promise<Buffer> => {
   const file = new yazl.ZipFile();
@@ -22,7 +21,7 @@ const rename = (archive: Buffer, from: string, to: string): Buffer => {
 };
 
 describe('an archive from a stranger', () => {
-  it('is read by name, whatever its capitals', async () => {
+  it('is read by name, regardless of capitals', async () => {
     const archive = await Archive.open(
       await zip((file) => file.addBuffer(Buffer.from('hello'), 'Sources/a.txt')),
     );

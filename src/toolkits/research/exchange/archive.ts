@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 
 export interface ArchiveLimits {
   readonly entries: number;
@@ -42,7 +42,7 @@ export class Archive {
       const done = (error: Error | null, opened?: ZipFile) =>
         opened && !error
           ? resolve(opened)
-          : reject(new ToolFault('validation_error', otherwise, { cause: error }));
+          : reject(new ToolError('validation_error', otherwise, { cause: error }));
       if (typeof file === 'string') yauzl.open(file, options, done);
       else yauzl.fromBuffer(Buffer.from(file.buffer, file.byteOffset, file.byteLength), options, done);
     });
@@ -71,7 +71,7 @@ export class Archive {
 
   async read(name: string, signal?: AbortSignal): Promise<Uint8Array> {
     const entry = this.#entries.get(name);
-    if (!entry) throw new ToolFault('not_found', `The archive holds no file ${name}.`);
+    if (!entry) throw new ToolError('not_found', `The archive does not contain the file ${name}.`);
     const stream = await new Promise<Readable>((resolve, reject) => {
       this.#zip.openReadStream(entry, (error, opened) =>
         opened && !error ? resolve(opened) : reject(damaged(name, error)),
@@ -124,18 +124,18 @@ function problemOf(
   limits: ArchiveLimits,
 ): string | undefined {
   const name = entry.fileName;
-  if (/\p{Cc}/u.test(name)) return 'it holds a file whose name has control characters';
+  if (/\p{Cc}/u.test(name)) return 'it contains a file whose name has control characters';
   if (((entry.externalFileAttributes >>> 16) & 0o170000) === SYMBOLIC_LINK)
     return `"${name}" is a symbolic link`;
   if (entry.generalPurposeBitFlag & 1) return `"${name}" is encrypted`;
-  if (known.has(name)) return `it holds two files named "${name}"`;
-  if (known.size >= limits.entries) return `it holds more than ${limits.entries} files`;
+  if (known.has(name)) return `it contains two files named "${name}"`;
+  if (known.size >= limits.entries) return `it contains more than ${limits.entries} files`;
   if (total > limits.total) return `it unpacks to more than ${limits.total} bytes`;
   if (
     entry.uncompressedSize > LARGE &&
     entry.uncompressedSize > limits.ratio * Math.max(1, entry.compressedSize)
   ) {
-    return `"${name}" unpacks to more than ${limits.ratio} times its size, as a ZIP bomb does`;
+    return `"${name}" unpacks to more than ${limits.ratio} times its size, like a ZIP bomb`;
   }
   return undefined;
 }
@@ -143,14 +143,14 @@ function problemOf(
 const describe = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
   if (/absolute path|invalid relative path|invalid characters/.test(text))
-    return `it holds a path that leaves the archive (${text.slice(0, 120)})`;
-  return `its directory cannot be read (${text.slice(0, 120)})`;
+    return `it contains a path that leaves the archive (${text.slice(0, 120)})`;
+  return `its directory is unreadable (${text.slice(0, 120)})`;
 };
 
-const refused = (why: string): ToolFault =>
-  new ToolFault('validation_error', `The archive was refused: ${why}.`);
-const damaged = (name: string, cause: unknown): ToolFault =>
-  new ToolFault(
+const refused = (why: string): ToolError =>
+  new ToolError('validation_error', `The archive was refused: ${why}.`);
+const damaged = (name: string, cause: unknown): ToolError =>
+  new ToolError(
     'validation_error',
     `The file ${name} in the archive is damaged or larger than the archive says.`,
     { cause },

@@ -1,16 +1,12 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { ChangeBy, ProjectReader, ProjectStore } from '../project/types.ts';
-import { decodeText } from './decode-text.ts';
-import { codesOf } from './refi/codes-of-project.ts';
-import { ORIGIN } from './refi/conventions.ts';
-import { guidMaker } from './refi/guid.ts';
+import { guidMaker, memoWriter, ORIGIN } from './refi/conventions.ts';
+import { codesOf } from './refi/from-project.ts';
 import { importCodes } from './refi/import-codes.ts';
-import { memoWriter } from './refi/memo-writer.ts';
 import { codesIn } from './refi/read-project.ts';
 import { writeRefiCode } from './refi/write-project.ts';
-import { type ExchangeNote, ExchangeReport } from './report.ts';
-import { childOf, childrenOf, parseXml } from './xml.ts';
-import { element, list } from './xml-writer.ts';
+import { decodeText, type ExchangeNote, ExchangeReport } from './report.ts';
+import { childOf, childrenOf, element, list, parseXml } from './xml.ts';
 
 const NAMESPACE = 'urn:QDA-XML:codebook:1.0';
 
@@ -20,7 +16,7 @@ export function exportCodebook(
   options: { readonly privateMemos?: boolean } = {},
 ): { readonly xml: string; readonly notes: readonly ExchangeNote[] } {
   if (project.codes().length + project.categories().length === 0)
-    throw new ToolFault(
+    throw new ToolError(
       'validation_error',
       'The project has no codes yet, and a codebook without codes is not valid.',
     );
@@ -45,10 +41,10 @@ export async function importCodebook(
   if (encoding !== 'utf-8') report.repaired(`Read the codebook as ${encoding.toUpperCase()}`);
   if (bom) report.repaired('Removed a byte order mark');
   const root = await parseXml(text.replace(/^\ufeff/, ''), 'The codebook');
-  // A project file holds a codebook too; whoever unpacks one means its codes.
+  // A project file holds a codebook too; a person who unpacks one means its codes.
   const book = root.name === 'Project' ? childOf(root, 'CodeBook') : root;
   if (book?.name !== 'CodeBook')
-    throw new ToolFault(
+    throw new ToolError(
       'validation_error',
       `This is not a REFI-QDA codebook: its root element is ${root.name}.`,
     );
@@ -57,9 +53,9 @@ export async function importCodebook(
   if (namespace && namespace !== NAMESPACE)
     report.repaired('Accepted a namespace that is not the standard one', namespace);
   const codes = codesIn(book);
-  if (codes.length === 0) throw new ToolFault('validation_error', 'The codebook holds no codes.');
+  if (codes.length === 0) throw new ToolError('validation_error', 'The codebook contains no codes.');
   for (const { attributes } of childrenOf(childOf(book, 'Sets'), 'Set'))
-    report.lost('Left out a set of codes', attributes.name);
+    report.lost('Omitted a set of codes', attributes.name);
   const { added } = await store.write(by, (project) =>
     importCodes(codes, { project, report, notes: () => '' }),
   );

@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { placeInProject } from '../project/files.ts';
+import { placeInProject } from '../project/create.ts';
 import type { ProjectReader } from '../project/types.ts';
+import { pageHeights } from './refi/conventions.ts';
 import { toRefi } from './refi/from-project.ts';
-import { pageHeights } from './refi/pages.ts';
 import { writeRefiProject } from './refi/write-project.ts';
-import { type ExchangeNote, ExchangeReport, type Working } from './report.ts';
-import { writeFileWhole } from './write-file.ts';
+import { type ExchangeNote, ExchangeReport, type Working, writeFileWhole } from './report.ts';
 
 export interface ExportQdpxOptions extends Working {
   /** Also what stands behind ##### in memos. */

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeQualCoderProject } from '../../../../test/support/qualcoder.ts';
-import { openBench, type ResearchBench } from '../../../../test/support/research.ts';
+import { makeQualCoderProject } from '../test/support/qualcoder.ts';
+import { openBench, type ResearchBench } from '../test/support/research.ts';
 import { Archive } from './archive.ts';
-import { parseCsv } from './documents/csv.ts';
-import { exportTable, renderTables } from './export-tables.ts';
-import { toCsv } from './tables/csv.ts';
-import { codebookTable, segmentsTable } from './tables/project-tables.ts';
+import { parseCsv } from './documents/survey.ts';
+import { toCsv } from './tables/formats.ts';
+import { codebookTable, exportTable, renderTables, segmentsTable } from './tables/project-tables.ts';
 import { childOf, childrenOf, parseXml } from './xml.ts';
 
 let bench: ResearchBench;

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import yazl from 'yazl';
-import { byAgent, openBench, type ResearchBench } from '../../../../test/support/research.ts';
-import { parseCsv } from './documents/csv.ts';
+import { byAgent, openBench, type ResearchBench } from '../test/support/research.ts';
 import { pdf } from './documents/pdf.fixture.ts';
 import { readDocument } from './documents/read-document.ts';
+import { parseCsv } from './documents/survey.ts';
 import { importDocuments } from './import-documents.ts';
 import { ExchangeReport } from './report.ts';
 
@@ -42,12 +42,25 @@ const read = async (name: string, body: string | Uint8Array) => {
 };
 
 describe('a document', () => {
-  it('is read whatever its encoding and line ends, and every repair is told', async () => {
+  it('is read in any encoding with any line ends, and every repair is reported', async () => {
     expect(await read('a.txt', Buffer.from('\ufeffGrüße\r\n😀', 'utf16le'))).toEqual({
       text: 'Grüße\n😀',
       notes: ['Read as UTF-16LE and stored as UTF-8', 'Removed a byte order mark', 'Changed line ends to LF'],
     });
     expect((await read('a.md', '# Title\n\nText')).notes).toEqual([]);
+  });
+
+  it('is refused when its bytes are no text, whatever its name says', async () => {
+    const random = Uint8Array.from({ length: 4000 }, (_, at) => (Math.imul(at + 7, 2654435761) >>> 13) & 255);
+    for (const [name, bytes] of [
+      ['random.txt', random],
+      ['wide.txt', Buffer.concat([Buffer.from([0xff, 0xfe]), random])],
+      ['zip.md', await zip({ 'a.txt': 'x'.repeat(5000) })],
+      ['subtitles.srt', random],
+      ['table.csv', random],
+    ] as const)
+      await expect(read(name, bytes)).rejects.toThrow(/is not a text file/);
+    expect((await read('notes.txt', 'Line\fpage two\u001b with a stray sign')).text).toContain('page two');
   });
 
   it('is read from Word, a line per paragraph', async () => {
@@ -63,7 +76,7 @@ describe('a document', () => {
     );
   });
 
-  it('is read from a PDF page by page, and pages without text are told', async () => {
+  it('is read from a PDF page by page, and pages without text are reported', async () => {
     const { text, notes } = await read('a.pdf', pdf('First page.', '', 'Third page.'));
     expect(text).toBe('First page.\n\nThird page.');
     expect(notes).toEqual(['Found no text on a page of a PDF (a scan or a picture)']);
@@ -71,7 +84,7 @@ describe('a document', () => {
     await expect(read('bad.pdf', 'nothing')).rejects.toThrow(/damaged or not a PDF/);
   });
 
-  it('does not hold up other work while it is read, and stops being read when nobody waits', async () => {
+  it('does not hold up other work while it is read, and stops being read when no one waits', async () => {
     const book = pdf(...Array.from({ length: 150 }, (_, page) => `Page ${page} of a long report`));
     await read('warm.pdf', pdf('one'));
     let turns = 0;
@@ -105,7 +118,7 @@ describe('a document', () => {
   });
 
   it('is refused when its kind is not known or it is empty', async () => {
-    await expect(read('a.xls', 'x')).rejects.toThrow(/cannot be imported/);
+    await expect(read('a.xls', 'x')).rejects.toThrow(/Cannot import a\.xls/);
     await expect(read('a.txt', '  \n ')).rejects.toThrow(/no text/);
   });
 });
@@ -163,9 +176,7 @@ describe('an import', () => {
     expect(sources.map(({ name }) => name)).toEqual(['one.txt', 'one (2).txt']);
     expect(project.text(sources[0]?.id ?? 0)?.value).toBe('Hello\nworld');
     expect(readFileSync(join(project.path, 'documents', 'one.txt'), 'utf8')).toBe('Hello\r\nworld');
-    expect(notes.map(({ what }) => what)).toContain(
-      'Gave a source another name, as the project has one of this name',
-    );
+    expect(notes.map(({ what }) => what)).toContain('Renamed a source, as the project has one of this name');
   });
 
   it('adds nothing at all when one file of several cannot be read', async () => {
@@ -223,7 +234,7 @@ describe('an import', () => {
     expect(project.attributeTypes().map(({ name }) => name)).toEqual(['Do you smoke', 'Job title']);
   });
 
-  it('stops when it is cancelled and tells what it is doing', async () => {
+  it('stops when cancelled and reports progress', async () => {
     const project = bench.create('study');
     const stop = new AbortController();
     const told: string[] = [];

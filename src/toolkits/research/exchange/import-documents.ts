@@ -1,11 +1,38 @@
-import { setImmediate as breathe } from 'node:timers/promises';
-import type { ChangeBy, ProjectStore, ProjectWriter } from '../project/types.ts';
-import { addSourceWithFile } from './add-source.ts';
-import type { Imported, ImportedDocument } from './documents/document.ts';
-import { readDocument } from './documents/read-document.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { ToolError } from '../../../contract/errors.ts';
+import type { ChangeBy, NewSource, ProjectStore, ProjectWriter } from '../project/types.ts';
+import { type Imported, type ImportedDocument, readDocument } from './documents/read-document.ts';
 import type { SurveyOptions } from './documents/survey.ts';
-import { freeName } from './names.ts';
-import { type ExchangeNote, ExchangeReport, type Working } from './report.ts';
+import { type ExchangeNote, ExchangeReport, freeName, safeFileName, type Working } from './report.ts';
+
+const TRIES = 50;
+
+/**
+ * Adds a source whose original goes into a folder of the project under a name that is free there. A file that lies there without
+ * belonging to a source (left by a crash, or put there by hand) is never overwritten.
+ */
+export function addSourceWithFile(
+  project: ProjectWriter,
+  source: NewSource,
+  folder: 'docs' | 'images' | 'audio' | 'video',
+  wanted: string,
+): number {
+  const used = new Set(project.sources().map(({ mediaPath }) => mediaPath?.toLowerCase()));
+  const tried = new Set<string>();
+  for (;;) {
+    const name = freeName(
+      safeFileName(wanted),
+      (other) => tried.has(other) || used.has(`/${folder}/${other}`.toLowerCase()),
+    );
+    try {
+      return project.addSource({ ...source, mediaPath: `/${folder}/${name}` });
+    } catch (error) {
+      const isTaken = error instanceof ToolError && error.code === 'conflict' && source.file !== undefined;
+      tried.add(name);
+      if (!isTaken || tried.size > TRIES) throw error;
+    }
+  }
+}
 
 export interface DocumentFile {
   /** Bare file name; its ending says how it is read. */
@@ -46,7 +73,7 @@ export async function importDocuments(
     const cases = addCases(project, read);
     const sources: { id: number; name: string }[] = [];
     for (const item of read.flatMap(({ documents }) => documents)) {
-      await breathe();
+      await yieldToEventLoop();
       sources.push(addDocument(project, item, cases, report, options));
     }
     const attributes = addAttributes(project, read, cases, report);
@@ -63,8 +90,7 @@ function addDocument(
 ) {
   const taken = new Map(project.sources().map((source) => [source.name, source.id]));
   const name = freeName(item.name, (other) => taken.has(other));
-  if (name !== item.name)
-    report.repaired('Gave a source another name, as the project has one of this name', item.name);
+  if (name !== item.name) report.repaired('Renamed a source, as the project has one of this name', item.name);
   const file = options.withoutFiles ? undefined : item.file;
   const source = { name, text: item.text, ...(item.memo ? { memo: item.memo } : {}) };
   const id = file ? addSourceWithFile(project, { ...source, file }, 'docs', name) : project.addSource(source);
@@ -100,7 +126,7 @@ function addAttributes(
     const name = other ? `${attribute.name} (case)` : attribute.name;
     if (other)
       report.repaired(
-        'Gave an attribute another name, as the project uses it for something else',
+        'Renamed an attribute, as the project uses its name for something else',
         attribute.name,
       );
     project.addAttributeType({ name, scope: 'case', valueType: attribute.valueType });

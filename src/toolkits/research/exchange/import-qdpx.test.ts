@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import yazl from 'yazl';
-import { byAgent, openBench, type ResearchBench } from '../../../../test/support/research.ts';
-import { indexText } from '../lib/source-text.ts';
+import { indexText } from '../project/source-text.ts';
+import { byAgent, openBench, type ResearchBench } from '../test/support/research.ts';
 import { importQdpx } from './import-qdpx.ts';
 import { readPositions } from './refi/text-positions.ts';
 
@@ -47,6 +47,34 @@ const load = async (files: Record<string, string | Uint8Array>) => {
     coded: project.codings().map(({ text }) => text),
   };
 };
+
+describe('a text whose path has no scheme', () => {
+  const source = (path: string) =>
+    `<Sources><TextSource guid="${G(3)}" name="a.txt" plainTextPath="${path}">${selection(0, 3)}${selection(4, 7)}</TextSource></Sources>`;
+  const CODES = `<CodeBook><Codes><Code guid="${G(2)}" name="C" isCodable="true"/></Codes></CodeBook>`;
+
+  it('is read from the sources of the archive, with all its codings', async () => {
+    for (const path of ['a.txt', 'sources/a.txt', './a.txt']) {
+      const { coded, notes } = await load({
+        'project.qde': qde(`${CODES}${source(path)}`),
+        'sources/a.txt': 'One two three',
+      });
+      expect(coded).toEqual(['One', 'two']);
+      expect(notes).toContain('Read a text from the sources of the archive, as its path has no scheme');
+    }
+  });
+
+  it('that is nowhere is reported with the number of codings lost', async () => {
+    const { result, coded } = await load({ 'project.qde': qde(`${CODES}${source('b.txt')}`) });
+    expect(coded).toEqual([]);
+    expect(result.notes).toContainEqual({
+      kind: 'lost',
+      what: 'Codings lost in total',
+      count: 2,
+      where: ['a.txt'],
+    });
+  });
+});
 
 describe('an import of what other programs write', () => {
   const DATE = `creationDateTime="2024-03-05T10:00:00Z"`;
@@ -135,10 +163,10 @@ describe('an import of what other programs write', () => {
     const inner = `${USERS}${CODES}${textSource(selection(4, 7), 'A.TXT', DATE)}`;
     expect((await load({ 'MyProject.qde': qde(inner), 'Sources/a.txt': 'One two three' })).notes).toEqual([
       'Read a project file that is not named project.qde',
-      'Found a file under a name in other capitals',
+      'Found a file under a name with different capitals',
     ]);
     expect((await load({ 'project.qde': qde(inner), 'texts/a.txt': 'One two three' })).notes).toEqual([
-      'Found a file under another name or in another folder',
+      'Found a file under another name or in another directory',
     ]);
   });
 
@@ -149,7 +177,7 @@ describe('an import of what other programs write', () => {
     });
     expect(project.codings()[0]).toMatchObject({ owner: 'AI: tester' });
     expect(project.codings()[0]?.date).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
-    expect(notes).toEqual(['Gave the time of the import to something without a usable date']);
+    expect(notes).toEqual(['Used the time of the import for an item without a usable date']);
   });
 
   it('counts everything that it cannot keep', async () => {
@@ -167,14 +195,15 @@ describe('an import of what other programs write', () => {
     });
     expect(coded).toEqual(['two']);
     expect(result.notes.map(({ kind, what, count }) => `${kind} ${count} ${what}`)).toEqual([
-      'lost 1 Left out a coding whose code is not in the file',
-      'lost 1 Left out a selection of no length',
-      'lost 1 Left out a selection beyond the end of its text',
+      'lost 1 Omitted a coding whose code is not in the file',
+      'lost 1 Omitted a selection of no length',
+      'lost 1 Omitted a selection beyond the end of its text',
       'repaired 1 Shortened a selection that reached beyond its text',
-      'lost 1 Left out a selection that has neither a code nor a note',
-      'lost 1 Left out a link between two things',
-      'lost 1 Left out a set of codes, documents or notes',
-      'lost 1 Left out a drawing',
+      'lost 1 Omitted a selection that has neither a code nor a note',
+      'lost 1 Omitted a link between two items',
+      'lost 1 Omitted a set of codes, documents or notes',
+      'lost 1 Omitted a drawing',
+      'lost 3 Codings lost in total',
     ]);
   });
 
@@ -255,7 +284,7 @@ describe('an import that is refused', () => {
       'sources/b.txt': 'x',
     });
     expect(project.sources()).toEqual([]);
-    expect(notes).toEqual(['Left out a document whose text is not in the file']);
+    expect(notes).toEqual(['Omitted a document whose text is not in the file']);
   });
 });
 

@@ -1,13 +1,12 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { ChangeBy, ProjectStore } from '../project/types.ts';
-import { decodeText } from './decode-text.ts';
-import { readDocx } from './documents/docx.ts';
+import { readDocx } from './documents/read-document.ts';
+import { pageHeights } from './refi/conventions.ts';
 import type { RefiContents } from './refi/import-context.ts';
 import { importRefiProject, type RefiImported } from './refi/import-project.ts';
 import type { RefiProject, RefiText } from './refi/model.ts';
-import { pageHeights } from './refi/pages.ts';
 import { type OpenedQdpx, openQdpx } from './refi/qdpx.ts';
-import { type ExchangeNote, ExchangeReport, type Working } from './report.ts';
+import { decodeText, type ExchangeNote, ExchangeReport, type Working } from './report.ts';
 
 export interface ImportQdpxOptions extends Working {
   /** Recordings and pictures larger than this together stay outside; texts always come in. */
@@ -62,12 +61,12 @@ async function readContents(
     if (!isText.has(path)) {
       room -= opened.sizeOf(path);
       if (room < 0) {
-        report.lost('Left out a file, as recordings and pictures together are too large', path);
+        report.lost('Omitted a file, as recordings and pictures together are too large', path);
         continue;
       }
     }
     if (isText.has(path) && opened.sizeOf(path) > LARGEST_TEXT) {
-      report.lost(`Left out a text of more than ${LARGEST_TEXT} bytes`, path);
+      report.lost(`Omitted a text of more than ${LARGEST_TEXT} bytes`, path);
       continue;
     }
     const bytes = await opened.read(path, options.signal);
@@ -100,8 +99,8 @@ async function readWordTexts(
     try {
       texts.set(richTextPath, await readDocx(bytes, source.name, report, options));
     } catch (error) {
-      // It is told below as a document without a text.
-      if (!(error instanceof ToolFault)) throw error;
+      // It is reported below as a document without a text.
+      if (!(error instanceof ToolError)) throw error;
     }
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import yazl from 'yazl';
-import { byAgent, openBench, type ResearchBench } from '../../../../test/support/research.ts';
+import { byAgent, openBench, type ResearchBench } from '../test/support/research.ts';
 import { importCodebook } from './codebook.ts';
 import { importQdpx } from './import-qdpx.ts';
 
@@ -90,7 +90,7 @@ describe('a project as MAXQDA writes it', () => {
     expect(project.mediaCodings()).toMatchObject([{ startMs: 1000, endMs: 2500 }]);
     expect(project.categories().map(({ name }) => name)).toEqual(['Themes']);
     expect(project.codes().map(({ name }) => name)).toEqual(['Themes', 'THEME - Money']);
-    expect(notes).toContain('lost 1 Left out a set of codes, documents or notes');
+    expect(notes).toContain('lost 1 Omitted a set of codes, documents or notes');
     expect(result.notes.find(({ what }) => what.includes('a set'))?.where).toEqual(['Wave 1']);
   });
 });
@@ -209,10 +209,10 @@ describe('a project as ATLAS.ti writes it', () => {
     expect(project.journals()).toMatchObject([{ name: 'My favourite', entry: 'Better than the new cut' }]);
     expect(notes.filter((note) => note.startsWith('lost'))).toEqual([
       'lost 1 Imported a source without its file, which is not in the archive',
-      'lost 1 Left out a selection of a picture, PDF page or recording without a code',
-      'lost 1 Left out a link between two things',
-      'lost 1 Left out a set of codes, documents or notes',
-      'lost 1 Left out a drawing',
+      'lost 1 Omitted a selection of a picture, PDF page or recording without a code',
+      'lost 1 Omitted a link between two items',
+      'lost 1 Omitted a set of codes, documents or notes',
+      'lost 1 Omitted a drawing',
     ]);
   });
 
@@ -228,7 +228,7 @@ describe('a project as ATLAS.ti writes it', () => {
     expect(project.codes()).toMatchObject([{ name: 'code1', color: '#46AA00', memo: 'what it means' }]);
     expect(notes.map(({ what, where }) => `${what}: ${where.join()}`)).toEqual([
       'Accepted a namespace that is not the standard one: urn:QDA-XML:codebook:0:4',
-      'Left out a set of codes: code group 1',
+      'Omitted a set of codes: code group 1',
     ]);
   });
 });
@@ -239,6 +239,6 @@ describe('files that small programs write', () => {
     const { project, coded, notes } = await load({ 'project.qde': doc });
     expect(coded).toEqual(['two']);
     expect(project.codes()).toMatchObject([{ name: 'Legacy code', color: '#808080' }]);
-    expect(notes).toContain('repaired 1 Gave a code the color grey, as its own cannot be read');
+    expect(notes).toContain('repaired 1 Set the color of a code to grey, as its own is unreadable');
   });
 });

@@ -1,5 +1,5 @@
-import { setImmediate as breathe } from 'node:timers/promises';
-import { ToolFault } from '../../../contract/faults.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { ToolError } from '../../../contract/errors.ts';
 
 /** An element of a document, with names as written but without their namespace prefix. */
 export interface XmlElement {
@@ -14,13 +14,13 @@ const DEEPEST = 64;
 const LONGEST = 300_000_000;
 
 /**
- * Parses XML from a stranger. Documents with a DTD are refused whatever it says: none of the formats read here has one, and entities
+ * Parses XML from a stranger. Documents with a DTD are always refused: none of the formats read here has one, and entities
  * are how XML bombs and file readers are built.
  */
 export async function parseXml(text: string, what: string): Promise<XmlElement> {
   if (text.length > LONGEST) throw unreadable(what, `it has more than ${LONGEST} characters`);
   inspect(text, what);
-  await breathe();
+  await yieldToEventLoop();
   const { XMLParser } = await import('fast-xml-parser');
   const parser = new XMLParser({
     preserveOrder: true,
@@ -111,11 +111,52 @@ function elementsOf(nodes: unknown): XmlElement[] {
   });
 }
 
-const unreadable = (what: string, why: string): ToolFault =>
-  new ToolFault('validation_error', `${what} cannot be read: ${why}.`);
+const unreadable = (what: string, why: string): ToolError =>
+  new ToolError('validation_error', `Cannot read ${what}: ${why}.`);
 
 export const childrenOf = (element: XmlElement | undefined, name: string): XmlElement[] =>
   element?.children.filter((child) => child.name === name) ?? [];
 
 export const childOf = (element: XmlElement | undefined, name: string): XmlElement | undefined =>
   element?.children.find((child) => child.name === name);
+
+type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** One element as text; undefined attributes and empty children are left out. */
+export function element(name: string, attributes: Attributes = {}, children: readonly string[] = []): string {
+  const written = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [` ${key}="${attribute(String(value))}"`],
+  );
+  const inner = children.filter(Boolean).join('');
+  return inner ? `<${name}${written.join('')}>${inner}</${name}>` : `<${name}${written.join('')}/>`;
+}
+
+/** An element with text in it, or nothing for an empty text. */
+export const textElement = (name: string, text: string): string =>
+  text ? `<${name}>${escaped(text)}</${name}>` : '';
+
+/** Children in one parent, or nothing: the formats written here do not allow empty lists. */
+export const list = (name: string, children: readonly string[]): string =>
+  children.some(Boolean) ? element(name, {}, children) : '';
+
+const escaped = (text: string): string =>
+  clean(text)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('\r', '&#13;');
+
+const attribute = (text: string): string =>
+  escaped(text).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
+
+/** XML 1.0 has no way to write these, not even as a reference. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+
+export const isWritable = (text: string): boolean => text.search(UNWRITABLE) === -1 && text.isWellFormed();
+
+/** The text with each character that XML cannot hold written some other way. */
+export const replaceUnwritable = (text: string, write: (character: string) => string): string =>
+  text.toWellFormed().replace(UNWRITABLE, write);
+
+const clean = (text: string): string => replaceUnwritable(text, () => '\ufffd');

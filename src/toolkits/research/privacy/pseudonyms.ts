@@ -1,9 +1,15 @@
-import { indexText } from '../lib/source-text.ts';
+import type { Pace } from '../analysis/pace.ts';
+import { TextBuilder } from '../project/source-text.ts';
 import type { SourceText } from '../project/types.ts';
+import { fold, type NameFinder, nameFinder, partsOf } from './name-forms.ts';
 
 export interface Pseudonym {
   readonly original: string;
   readonly pseudonym: string;
+  /** Further forms of the name, such as a nickname. */
+  readonly variants?: readonly string[];
+  /** Replace only the name as it is written: it is also an ordinary word. */
+  readonly exact?: boolean;
 }
 
 /** A name in a text, in code points of the original text. */
@@ -24,59 +30,105 @@ export interface Replacement {
   readonly end_pos: number;
 }
 
-const LETTER = '[\\p{L}\\p{M}\\p{N}_]';
-/** Scripts that put no spaces between words. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+/** No name and no address is longer. */
+const AROUND = 500;
+/** Code points searched for names between two chances for other work; a few milliseconds. */
+const SLICE = 100_000;
 
-/** Replaces names by pseudonyms, whole words only, in any case and either Unicode form, the longest name first. */
+/**
+ * Replaces names by pseudonyms, in any case and either Unicode form, the longest name first: inflected forms, parts of full
+ * names and names in addresses too.
+ */
 export class Pseudonymiser {
-  readonly #forward: Matcher | undefined;
-  readonly #back: Matcher | undefined;
-  /** Names that whoever sees only pseudonyms has not been told. */
+  readonly #find: NameFinder | undefined;
+  readonly #back: ReadonlyMap<string, string>;
+  readonly #backPattern: RegExp | undefined;
+  /** Names and parts of names that are hidden from those who see only pseudonyms. */
   readonly hidden: readonly string[];
 
   constructor(names: readonly Pseudonym[]) {
-    this.#forward = matcherFor(names.map(({ original, pseudonym }) => [original, pseudonym]));
+    this.#find = nameFinder(names);
     const known = new Set(names.map(({ pseudonym }) => fold(pseudonym)));
-    // Who has not been shown a name cannot ask for it: otherwise trying names would find out who is who.
-    const unknown = names.filter(({ original }) => !known.has(fold(original)));
-    this.hidden = unknown.map(({ original }) => original);
-    this.#back = matcherFor([
-      ...names.map(({ original, pseudonym }) => [pseudonym, original] as const),
-      ...unknown.map(({ original }) => [original, NOWHERE] as const),
-    ]);
+    this.hidden = names
+      .flatMap((name) => [name.original, ...(name.variants ?? []), ...partsOf(name)])
+      // Who has not been shown a name cannot ask for it: otherwise trying names would find out who is who.
+      .filter((name) => !known.has(fold(name)));
+    this.#back = new Map(names.map(({ original, pseudonym }) => [fold(pseudonym), original]));
+    const shown = [...new Set(names.map(({ pseudonym }) => pseudonym))].sort((x, y) => y.length - x.length);
+    this.#backPattern = shown.length > 0 ? wordsPattern(shown) : undefined;
   }
 
   get active(): boolean {
-    return this.#forward !== undefined;
+    return this.#find !== undefined;
   }
 
   mask(text: string): string {
-    return this.#forward ? replaceAll(this.#forward, text) : text;
+    if (!this.#find) return text;
+    let shown = '';
+    let at = 0;
+    for (const { index, length, to } of this.#find(text)) {
+      shown += text.slice(at, index) + to;
+      at = index + length;
+    }
+    return at === 0 ? text : shown + text.slice(at);
+  }
+
+  /** True when a text names someone whom the reader knows only by a pseudonym. */
+  names(text: string): boolean {
+    return this.#find !== undefined && this.mask(text) !== text;
   }
 
   /** A search by an agent names people as it knows them; `other` is what becomes of its other words. */
   unmask(text: string, other: (words: string) => string = (words) => words): string {
-    const matcher = this.#back;
-    if (!matcher) return text;
-    let open = '';
+    if (!this.#backPattern) return other(text);
+    const open = (words: string) => other(this.#withoutNames(words));
+    let found = '';
     let at = 0;
-    for (const { index, 0: name } of text.matchAll(matcher.pattern)) {
-      open += other(text.slice(at, index)) + (matcher.targets.get(fold(name)) ?? NOWHERE);
+    for (const { index, 0: name } of text.matchAll(this.#backPattern)) {
+      found += open(text.slice(at, index)) + (this.#back.get(fold(name)) ?? NOWHERE);
       at = index + name.length;
     }
-    return open + other(text.slice(at));
+    return found + open(text.slice(at));
   }
 
-  /** All names of a text. Found in the whole text, so that a range that cuts a name shows no half of it. */
-  spans(text: SourceText): readonly NameSpan[] {
-    const matcher = this.#forward;
-    if (!matcher) return [];
-    return [...text.value.matchAll(matcher.pattern)].map((match) => ({
-      start: text.fromUnits(match.index),
-      end: text.fromUnits(match.index + match[0].length),
-      pseudonym: matcher.targets.get(fold(match[0])) ?? UNKNOWN,
-    }));
+  /** The names that touch a range. Found with the words around it, so that a range that cuts a name shows no half of it. */
+  spansNear(text: SourceText, start: number, end: number): readonly NameSpan[] {
+    if (!this.#find) return [];
+    const from = text.toUnits(Math.max(0, start - AROUND));
+    const to = text.toUnits(Math.min(text.length, end + AROUND));
+    const spans: NameSpan[] = [];
+    for (const { index, length, to: pseudonym } of this.#find(text.value.slice(from, to))) {
+      const span = {
+        start: text.fromUnits(from + index),
+        end: text.fromUnits(from + index + length),
+        pseudonym,
+      };
+      if (span.end > start && span.start < end) spans.push(span);
+    }
+    return spans;
+  }
+
+  /** All names of a text, without keeping other work waiting. */
+  async spansInSlices(text: SourceText, pace: Pace): Promise<readonly NameSpan[]> {
+    const spans: NameSpan[] = [];
+    for (let start = 0; this.#find && start < text.length; start += SLICE) {
+      // One that lies across two slices is found in both.
+      for (const span of this.spansNear(text, start, Math.min(text.length, start + SLICE)))
+        if (span.start >= (spans.at(-1)?.end ?? 0)) spans.push(span);
+      if (pace.isDue) await pace.rest();
+    }
+    return spans;
+  }
+
+  #withoutNames(words: string): string {
+    if (!this.#find || words === '') return words;
+    let rest = '';
+    let at = 0;
+    for (const { index, length } of this.#find(words)) {
+      rest += words.slice(at, index) + NOWHERE;
+      at = index + length;
+    }
+    return rest + words.slice(at);
   }
 }
 
@@ -90,30 +142,45 @@ export function maskRange(
   if (spans.length === 0) return { content: text.slice(start, end), replacements: [] };
   const replacements: Replacement[] = [];
   let content = '';
-  let shown = 0;
-  let at = start;
-  const add = (piece: string) => {
-    content += piece;
-    shown += [...piece].length;
-  };
-  for (const span of spans) {
-    if (span.end <= start || span.start >= end) continue;
-    add(text.slice(at, Math.max(at, span.start)));
-    const from = shown;
-    add(span.pseudonym);
-    replacements.push({
-      content_start: from,
-      content_end: shown,
-      start_pos: Math.max(span.start, start),
-      end_pos: Math.min(span.end, end),
-    });
-    at = span.end;
+  for (const { words, replacement } of maskedPieces(text, spans, start, end)) {
+    content += words;
+    if (replacement) replacements.push(replacement);
   }
-  if (at < end) add(text.slice(at, end));
   return { content, replacements };
 }
 
-/** A whole text as an agent may see it, with the way back from places in it. A place inside a pseudonym stands for the whole name. */
+/** The text between names and the pseudonyms, one after the other. */
+function* maskedPieces(
+  text: SourceText,
+  spans: readonly NameSpan[],
+  start: number,
+  end: number,
+): Generator<{ readonly words: string; readonly replacement?: Replacement }> {
+  let shown = 0;
+  let at = start;
+  for (const span of spans) {
+    if (span.end <= start || span.start >= end) continue;
+    const next = Math.max(at, span.start);
+    const from = shown + next - at;
+    shown = from + [...span.pseudonym].length;
+    yield {
+      words: text.slice(at, next) + span.pseudonym,
+      replacement: {
+        content_start: from,
+        content_end: shown,
+        start_pos: Math.max(span.start, start),
+        end_pos: Math.min(span.end, end),
+      },
+    };
+    at = span.end;
+  }
+  if (at < end) yield { words: text.slice(at, end) };
+}
+
+/**
+ * A whole text as an agent may see it, with the way back from places in it. A place inside a pseudonym stands for the
+ * whole name.
+ */
 export interface ShownText {
   readonly text: SourceText;
   original(range: { readonly start: number; readonly end: number }): {
@@ -122,49 +189,52 @@ export interface ShownText {
   };
 }
 
-export function showText(text: SourceText, spans: readonly NameSpan[]): ShownText {
+export async function showText(text: SourceText, spans: readonly NameSpan[], pace: Pace): Promise<ShownText> {
   if (spans.length === 0) return { text, original: (range) => range };
-  const { content, replacements } = maskRange(text, spans, 0, text.length);
+  const replacements: Replacement[] = [];
+  const building = new TextBuilder();
+  for (const { words, replacement } of maskedPieces(text, spans, 0, text.length)) {
+    building.add(words);
+    if (replacement) replacements.push(replacement);
+    if (pace.isDue) await pace.rest();
+  }
+  // Putting a long text together takes the time of several steps.
+  await pace.rest();
+  const shown = building.text();
+  await pace.rest();
   const back = (position: number, edge: 'start_pos' | 'end_pos') => {
-    const before = replacements.findLast(
-      ({ content_start }) => content_start < position || (edge === 'start_pos' && content_start === position),
-    );
+    const limit = edge === 'start_pos' ? position + 1 : position;
+    const before = replacements[countStartingBefore(replacements, limit) - 1];
     if (!before) return position;
     const inside = edge === 'start_pos' ? position < before.content_end : position <= before.content_end;
     return inside ? before[edge] : position - before.content_end + before.end_pos;
   };
   return {
-    text: indexText(content),
+    text: shown,
     original: ({ start, end }) => ({ start: back(start, 'start_pos'), end: back(end, 'end_pos') }),
   };
 }
 
-interface Matcher {
-  readonly pattern: RegExp;
-  readonly targets: ReadonlyMap<string, string>;
+function countStartingBefore(sorted: readonly Replacement[], limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle]?.content_start ?? 0) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
-const fold = (text: string) => text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ');
-
-/** A match whose name cannot be looked up, through some rule of upper and lower case, must not show either. */
-const UNKNOWN = '[name]';
-
-/** A word that no text holds: who asks for a name they were not told must find what any made-up name finds. */
+/** A word that no text holds: who asks for a name hidden from them must find what any made-up name finds. */
 export const NOWHERE = 'ꙮꙮꙮꙮ';
 
-function matcherFor(pairs: readonly (readonly [from: string, to: string])[]): Matcher | undefined {
-  if (pairs.length === 0) return undefined;
-  const targets = new Map(pairs.map(([from, to]) => [fold(from), to]));
-  const forms = pairs.flatMap(([from]) => [...new Set([from.normalize('NFC'), from.normalize('NFD')])]);
-  const parts = forms
-    .sort((a, b) => b.length - a.length)
-    .map((form) => {
-      const escaped = form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, '\\s+');
-      return UNSPACED.test(form) ? escaped : `(?<!${LETTER})${escaped}(?!${LETTER})`;
-    });
-  return { pattern: new RegExp(parts.join('|'), 'giu'), targets };
-}
+const LETTER = '[\\p{L}\\p{M}\\p{N}_]';
 
-function replaceAll({ pattern, targets }: Matcher, text: string): string {
-  return text.replace(pattern, (name) => targets.get(fold(name)) ?? UNKNOWN);
+function wordsPattern(words: readonly string[]): RegExp {
+  const parts = words.map((word) => {
+    const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, '\\s+');
+    return `(?<!${LETTER})${escaped}(?!${LETTER})`;
+  });
+  return new RegExp(parts.join('|'), 'giu');
 }

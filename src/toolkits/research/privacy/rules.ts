@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { ResearchTables } from '../tables.ts';
 import { type Pseudonym, Pseudonymiser } from './pseudonyms.ts';
 
@@ -9,7 +9,7 @@ export interface PrivacyRules {
   readonly pseudonymiser: Pseudonymiser;
 }
 
-/** What agents may not see of a project. Read anew for every call, so that a mark holds from the next call on. */
+/** What agents may not see of a project. Read again for every call, so a mark applies from the next call on. */
 export class PrivacyStore {
   readonly #db: Kysely<ResearchTables>;
   readonly #now: () => Date;
@@ -27,12 +27,17 @@ export class PrivacyStore {
       .where('project_id', '=', projectId)
       .orderBy('source_id')
       .execute();
-    const names = await this.#db
+    const rows = await this.#db
       .selectFrom('research_pseudonyms')
-      .select(['original', 'pseudonym'])
+      .select(['original', 'pseudonym', 'variants', 'exact'])
       .where('project_id', '=', projectId)
       .orderBy('original')
       .execute();
+    const names = rows.map(({ variants, exact, ...name }) => ({
+      ...name,
+      variants: JSON.parse(variants) as string[],
+      exact: exact === 1,
+    }));
     const key = JSON.stringify([projectId, marks, names]);
     if (this.#made?.key !== key) {
       const offLimits = new Set(marks.map(({ source_id }) => source_id));
@@ -58,10 +63,11 @@ export class PrivacyStore {
   }
 
   /** An empty pseudonym takes the name off the map. */
-  async setPseudonym(projectId: string, original: string, pseudonym: string, by: string): Promise<void> {
-    const name = original.trim();
-    const shown = pseudonym.trim();
-    if (!name) throw new ToolFault('validation_error', 'The name to replace is empty.');
+  async setPseudonym(projectId: string, given: Pseudonym, by: string): Promise<void> {
+    const name = given.original.trim();
+    const shown = given.pseudonym.trim();
+    const variants = (given.variants ?? []).map((variant) => variant.trim()).filter(Boolean);
+    if (!name) throw new ToolError('validation_error', 'The name to replace is empty.');
     await this.#db
       .deleteFrom('research_pseudonyms')
       .where('project_id', '=', projectId)
@@ -70,7 +76,15 @@ export class PrivacyStore {
     if (!shown) return;
     await this.#db
       .insertInto('research_pseudonyms')
-      .values({ project_id: projectId, original: name, pseudonym: shown, at: this.#now().toISOString(), by })
+      .values({
+        project_id: projectId,
+        original: name,
+        pseudonym: shown,
+        variants: JSON.stringify(variants),
+        exact: given.exact ? 1 : 0,
+        at: this.#now().toISOString(),
+        by,
+      })
       .execute();
   }
 }

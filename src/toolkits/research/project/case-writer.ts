@@ -1,9 +1,8 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import { checkRange, cleanName, nameTaken, noSource, noText } from './checks.ts';
 import { SqliteReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
-import type { ProjectSchema } from './schema.ts';
-import { numberOf, type SqliteFile } from './sqlite.ts';
+import { numberOf, type ProjectSchema, type SqliteFile } from './schema.ts';
 import type * as project from './types.ts';
 import { encodePosition } from './units.ts';
 
@@ -34,7 +33,7 @@ export class CaseWriter extends SqliteReader {
       stamp.owner,
     );
     if (other)
-      throw new ToolFault(
+      throw new ToolError(
         'conflict',
         `${stamp.owner} has an annotation on exactly this range (id ${other.anid}).`,
       );
@@ -54,9 +53,15 @@ export class CaseWriter extends SqliteReader {
     return id;
   }
 
+  updateCase(id: number, { memo }: { memo: string }): void {
+    if (!this.db.get('SELECT 1 FROM cases WHERE caseid = ?', id))
+      throw new ToolError('not_found', `Case ${id} not found.`, { detail: { case_id: id } });
+    this.recorder.update('cases', id, { memo });
+  }
+
   addCaseText(item: Parameters<project.ProjectWriter['addCaseText']>[0]): number {
     if (!this.db.get('SELECT 1 FROM cases WHERE caseid = ?', item.caseId)) {
-      throw new ToolFault('not_found', `There is no case with id ${item.caseId}.`);
+      throw new ToolError('not_found', `Case ${item.caseId} not found.`);
     }
     const source = this.source(item.sourceId);
     if (!source) throw noSource(item.sourceId);
@@ -89,10 +94,10 @@ export class CaseWriter extends SqliteReader {
   setAttribute(item: Parameters<project.ProjectWriter['setAttribute']>[0]): void {
     const { name, scope, targetId, value } = item;
     if (!this.attributeTypes().some((type) => type.name === name && type.scope === scope)) {
-      throw new ToolFault('not_found', `There is no ${scope} attribute named "${name}".`);
+      throw new ToolError('not_found', `No ${scope} attribute is named "${name}".`);
     }
     if (!this.targets(scope).includes(targetId))
-      throw new ToolFault('not_found', `There is no ${scope} with id ${targetId}.`);
+      throw new ToolError('not_found', `No ${scope} has the ID ${targetId}.`);
     const row = this.db.get(
       'SELECT attrid FROM attribute WHERE name = ? AND attr_type = ? AND id = ?',
       name,

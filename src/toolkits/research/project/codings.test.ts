@@ -1,6 +1,6 @@
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { byAgent, openBench, type ResearchBench } from '../../../../test/support/research.ts';
+import { byAgent, openBench, type ResearchBench } from '../test/support/research.ts';
 
 /** The texts, seeded so that a failure can be repeated. */
 function random(seed: number) {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dumpDatabase, makeQualCoderProject } from '../../../../test/support/qualcoder.ts';
-import { byAgent, openBench, type ResearchBench } from '../../../../test/support/research.ts';
+import { dumpDatabase, makeQualCoderProject } from '../test/support/qualcoder.ts';
+import { byAgent, openBench, type ResearchBench } from '../test/support/research.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-// Beside node_modules, so that the bundle finds its packages.
+// Next to node_modules, so that the bundle finds its packages.
 const CACHE = join(ROOT, 'node_modules', '.cache', `research-${process.pid}`);
 const CHILD = join(CACHE, 'research-writer.js');
 const ADDER = join(CACHE, 'research-adder.js');

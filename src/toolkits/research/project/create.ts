@@ -1,10 +1,77 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { cp, link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ToolFault } from '../../../contract/faults.ts';
-import { homePath } from '../../../lib/home-path.ts';
-import { qualcoderDate } from '../lib/dates.ts';
-import { PROJECT_FOLDERS } from './files.ts';
-import { SqliteFile } from './sqlite.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { homePath } from '../../../lib/file-error.ts';
+import { SqliteFile } from './schema.ts';
+import { backupDay, backupStamp, qualcoderDate } from './source-text.ts';
+
+/** Where QualCoder keeps what `mediapath` names. */
+const FOLDERS: { readonly [prefix: string]: string } = {
+  docs: 'documents',
+  images: 'images',
+  audio: 'audio',
+  video: 'video',
+};
+
+const PROJECT_FOLDERS: readonly string[] = Object.values(FOLDERS);
+
+/** `/docs/interview.txt` → `documents/interview.txt`; refuses anything that could leave the folder. */
+export function placeInProject(mediaPath: string): string {
+  const match = /^\/(docs|images|audio|video)\/([^/\\]+)$/.exec(mediaPath);
+  const [, prefix = '', name = ''] = match ?? [];
+  if (!match || name === '.' || name === '..' || name.includes('\0')) {
+    throw new ToolError(
+      'validation_error',
+      `"${mediaPath}" is not a path inside a project, such as /docs/interview.txt.`,
+    );
+  }
+  return join(FOLDERS[prefix] ?? '', name);
+}
+
+/** Writes a file durably. One with the same bytes may be there already, left by a change that was undone. */
+export function addFile(
+  project: string,
+  place: string,
+  body: Uint8Array,
+): { readonly hash: string; readonly added: boolean } {
+  const path = join(project, place);
+  const hash = hashBytes(body);
+  if (existsSync(path)) {
+    if (hashBytes(readFileSync(path)) === hash) return { hash, added: false };
+    throw new ToolError('conflict', `The project already has another file ${place}; use another name.`);
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  const file = openSync(path, 'wx');
+  try {
+    writeSync(file, body);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return { hash, added: true };
+}
+
+/** Takes a file away again if it is still what was added. */
+export function removeFile(project: string, place: string, hash: string): boolean {
+  const path = join(project, place);
+  if (!existsSync(path) || hashBytes(readFileSync(path)) !== hash) return false;
+  rmSync(path);
+  return true;
+}
+
+const hashBytes = (body: Uint8Array) => createHash('sha256').update(body).digest('hex');
 
 /** Version 14, what the current stable QualCoder (3.8) creates: table, its columns, its constraint. */
 const TABLES: readonly (readonly [name: string, columns: string, unique?: string])[] = [
@@ -116,7 +183,7 @@ export function createProject(
 ): string {
   const folder = homePath(path.endsWith('.qda') ? path : `${path}.qda`);
   if (existsSync(folder))
-    throw new ToolFault('conflict', `${folder} exists already; choose another name or open it.`);
+    throw new ToolError('conflict', `${folder} already exists. Choose another name or open it.`);
   // Built under another name and renamed last, so that a project never exists half-made.
   const draft = join(dirname(folder), `.${basename(folder)}.${process.pid}.partial`);
   try {
@@ -125,7 +192,7 @@ export function createProject(
     renameSync(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    throw new ToolFault('not_allowed', `The project ${folder} could not be created.`, { cause: error });
+    throw new ToolError('not_allowed', `The project ${folder} could not be created.`, { cause: error });
   }
   return folder;
 }
@@ -161,5 +228,77 @@ function fill(
     db.exec('COMMIT');
   } finally {
     db.close();
+  }
+}
+
+const MARK = 'made-by-countersign.json';
+/** Large and never changed by us: linked instead of copied where the disk can. */
+const LINKED = ['images', 'audio', 'video'];
+
+/**
+ * A copy next to the project, named as QualCoder names its backups, once a day. The database is copied by SQLite
+ * itself: a plain copy could catch it in mid-change, and closing its file would drop this process's locks.
+ */
+export async function backupIfDue(project: string, now: Date, keep: number): Promise<string | undefined> {
+  const folder = dirname(project);
+  const stem = basename(project).replace(/\.qda$/i, '');
+  const target = join(folder, `${stem}_BKUP_${backupStamp(now)}.qda`);
+  const partial = `${target}.partial`;
+  try {
+    const today = `${stem}_BKUP_${backupDay(now)}_`;
+    const others = await readdir(folder);
+    if (others.some((name) => name.startsWith(today) && name.endsWith('.qda'))) return undefined;
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { recursive: true });
+    await copyInto(project, partial);
+    await writeFile(join(partial, MARK), JSON.stringify({ project, at: now.toISOString() }));
+    await rename(partial, target);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true }).catch(() => undefined);
+    throw new ToolError(
+      'not_allowed',
+      `Could not create today's backup of the project in ${folder}, so nothing was changed. Free some space there, or grant this user write access.`,
+      { cause: error },
+    );
+  }
+  await prune(folder, stem, keep);
+  return target;
+}
+
+async function copyInto(project: string, target: string): Promise<void> {
+  const db = new SqliteFile(join(project, 'data.qda'));
+  try {
+    db.run('VACUUM INTO ?', join(target, 'data.qda'));
+  } finally {
+    db.close();
+  }
+  for (const entry of await readdir(project, { withFileTypes: true })) {
+    const from = join(project, entry.name);
+    const to = join(target, entry.name);
+    if (!entry.isDirectory() || entry.name === 'ai_data') continue;
+    if (LINKED.includes(entry.name)) await linkFolder(from, to);
+    else await cp(from, to, { recursive: true });
+  }
+}
+
+async function linkFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    // A disk without hard links keeps its recordings only once; they are not ours to change.
+    await link(join(from, entry.name), join(to, entry.name)).catch(() => undefined);
+  }
+}
+
+/** Removes the oldest of our own backups, never one that QualCoder or a person made. */
+async function prune(folder: string, stem: string, keep: number): Promise<void> {
+  const ours: string[] = [];
+  for (const name of (await readdir(folder)).sort()) {
+    if (!name.startsWith(`${stem}_BKUP_`) || !name.endsWith('.qda')) continue;
+    const marked = await stat(join(folder, name, MARK)).catch(() => undefined);
+    if (marked) ours.push(name);
+  }
+  for (const name of ours.slice(0, Math.max(ours.length - keep, 0))) {
+    await rm(join(folder, name), { recursive: true, force: true });
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Kysely } from 'kysely';
-import { uuidv7 } from '../../../lib/uuid.ts';
+import { uuidv7 } from '../../../lib/random.ts';
 import type { ResearchTables } from '../tables.ts';
 
 /**

@@ -3,8 +3,8 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ToolFault } from '../../../contract/faults.ts';
-import { makeFolder } from '../../../lib/make-folder.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { makeFolder } from '../../../lib/file-error.ts';
 
 const FILE = 'project_in_use.lock';
 const STALE_MS = 30_000;
@@ -22,7 +22,7 @@ export interface LockState {
 
 /**
  * QualCoder's lock file: the user's name and the time, renewed every five seconds, stale after thirty. QualCoder
- * holds it while a project is open; we hold it for the moment of a change, so that it can be opened beside us.
+ * holds it while a project is open; we hold it for the moment of a change, so it can be opened while we run.
  * `stateDir` remembers which lock is ours, so that one left by a killed process of ours is not waited for.
  */
 export async function takeLock(
@@ -48,7 +48,7 @@ export async function takeLock(
   }
 }
 
-/** Who has the project open in QualCoder just now, if anybody. */
+/** Who has the project open in QualCoder just now, if anyone. */
 export function lockHolder(project: string): LockState | undefined {
   const holder = readLock(project);
   return holder && !isStale(holder) ? holder : undefined;
@@ -74,7 +74,7 @@ function hold(path: string, note: string, user: string, first: string, stateDir:
   };
 }
 
-/** Removes exactly this lock: one that somebody else put in its place meanwhile goes back where it was. */
+/** Removes exactly this lock: one that another process put in its place since then goes back where it was. */
 function breakLock(path: string, lock: { readonly text: string }): void {
   const aside = `${path}.${process.pid}`;
   try {
@@ -92,7 +92,7 @@ function create(path: string, text: string): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw new ToolFault('not_allowed', `The project folder cannot be written: ${path}.`, { cause: error });
+    throw new ToolError('not_allowed', `The project directory is not writable: ${path}.`, { cause: error });
   }
 }
 
@@ -128,7 +128,7 @@ function isAlive(pid: number): boolean {
 }
 
 const inUse = (holder: LockState) =>
-  new ToolFault(
+  new ToolError(
     'busy',
     `The project is open in QualCoder (user ${holder.user}). Nothing was changed. Close the project there, then send the call again.`,
     { detail: { user: holder.user } },

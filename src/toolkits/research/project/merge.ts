@@ -1,8 +1,15 @@
-import { ToolFault } from '../../../contract/faults.ts';
-import { joinMemos } from '../lib/memo.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { joinMemos } from './memo.ts';
 import type { Recorder } from './recorder.ts';
-import type { ProjectSchema } from './schema.ts';
-import { type Cell, numberOf, optionalNumber, type Row, type SqliteFile, textOf } from './sqlite.ts';
+import {
+  type Cell,
+  numberOf,
+  optionalNumber,
+  type ProjectSchema,
+  type Row,
+  type SqliteFile,
+  textOf,
+} from './schema.ts';
 import type { Code } from './types.ts';
 
 interface MergeTable {
@@ -27,7 +34,7 @@ export interface MergeWork {
 /** Moves everything from one code to another. Nothing is dropped: equal codings become one with both memos. */
 export function mergeCodes(work: MergeWork, source: Code, target: Code): { moved: number; joined: number } {
   if (source.id === target.id) {
-    throw new ToolFault('validation_error', `Code ${source.id} cannot be merged into itself.`);
+    throw new ToolError('validation_error', `Code ${source.id} cannot be merged into itself.`);
   }
   let moved = 0;
   let joined = 0;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
-import { makeQualCoderProject } from '../../../../test/support/qualcoder.ts';
-import { byAgent, silentLog } from '../../../../test/support/research.ts';
 import { PrivacyStore } from '../privacy/rules.ts';
-import { BatchStore } from '../suggestions/batches.ts';
+import { BatchStore } from '../suggestions/decide.ts';
 import type { ResearchTables } from '../tables.ts';
+import { makeQualCoderProject } from '../test/support/qualcoder.ts';
+import { byAgent, silentLog } from '../test/support/research.ts';
 import { Projects } from './projects.ts';
 
 const ADA = { kind: 'person', id: 'ada' } as const;
@@ -34,7 +34,7 @@ describe.each(ENGINES)('projects on %s', (engine) => {
     const { path } = makeQualCoderProject(store.dataDir, 14);
     const first = await projects.open(path, ADA);
     await privacy.setOffLimits(first.id, 1, true, 'person:ada');
-    await privacy.setPseudonym(first.id, 'Ada', 'P1', 'person:ada');
+    await privacy.setPseudonym(first.id, { original: 'Ada', pseudonym: 'P1' }, 'person:ada');
 
     const copy = join(store.dataDir, 'copy.qda');
     cpSync(path, copy, { recursive: true });
@@ -42,7 +42,7 @@ describe.each(ENGINES)('projects on %s', (engine) => {
     expect(second.id).not.toBe(first.id);
     const rules = await privacy.rules(second.id);
     expect([...rules.offLimits]).toEqual([1]);
-    expect(rules.names).toEqual([{ original: 'Ada', pseudonym: 'P1' }]);
+    expect(rules.names).toMatchObject([{ original: 'Ada', pseudonym: 'P1' }]);
 
     const moved = join(store.dataDir, 'moved.qda');
     renameSync(path, moved);
@@ -84,7 +84,7 @@ describe.each(ENGINES)('projects on %s', (engine) => {
     other.shutDown();
   });
 
-  it('are opened anew when a backup was put in their place', async () => {
+  it('are opened again when a backup was put in their place', async () => {
     const { path } = makeQualCoderProject(store.dataDir, 14, 'live');
     const saved = join(store.dataDir, 'saved.qda');
     cpSync(path, saved, { recursive: true });

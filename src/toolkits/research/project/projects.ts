@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
-import { ToolFault } from '../../../contract/faults.ts';
 import type { Log } from '../../../contract/ports.ts';
 import { type Principal, principalName } from '../../../contract/principal.ts';
-import { makeFolder } from '../../../lib/make-folder.ts';
+import { makeFolder } from '../../../lib/file-error.ts';
+import { ResearchError } from '../errors.ts';
 import type { ResearchTables } from '../tables.ts';
 import { createProject } from './create.ts';
 import { identify } from './identity.ts';
@@ -39,7 +39,7 @@ export class Projects {
   /** The open project, or the fault every tool gives without one. */
   async current(): Promise<OpenProject> {
     const project = await this.find();
-    if (!project) throw new ToolFault('no_project', 'No project open');
+    if (!project) throw new ResearchError('no_project', 'No project open');
     return project;
   }
 
@@ -67,7 +67,7 @@ export class Projects {
     await this.#note(null, by);
   }
 
-  /** Which project was open at a time; undefined when none was, or nobody had opened one yet. */
+  /** Which project was open at a time; undefined when none was, or none had been opened yet. */
   async openAt(at: Date): Promise<string | undefined> {
     const row = await this.#options.db
       .selectFrom('research_openings')
@@ -94,16 +94,18 @@ export class Projects {
   }
 
   /** When this project was open: from, and until when if it no longer is. */
-  async spells(projectId: string): Promise<{ from: Date; until: Date | undefined }[]> {
+  async openIntervals(projectId: string): Promise<{ from: Date; until: Date | undefined }[]> {
     const rows = await this.#options.db.selectFrom('research_openings').selectAll().orderBy('id').execute();
-    const spells = rows.flatMap((row, at) => {
+    const openIntervals = rows.flatMap((row, at) => {
       if (row.project_id !== projectId) return [];
       const next = rows[at + 1];
       return [{ from: new Date(row.at), until: next && new Date(next.at) }];
     });
-    // Named by the configuration, it was open before anybody opened anything.
+    // Named by the configuration, it was open before anyone opened anything.
     const first = rows[0];
-    return spells.length > 0 ? spells : [{ from: new Date(0), until: first && new Date(first.at) }];
+    return openIntervals.length > 0
+      ? openIntervals
+      : [{ from: new Date(0), until: first && new Date(first.at) }];
   }
 
   /** The project a call changed, or began to change, whichever is open now. */
@@ -115,6 +117,16 @@ export class Projects {
       .where('call_id', '=', callId)
       .executeTakeFirst();
     return row && this.#at(resolveProject(row.path));
+  }
+
+  /** Where a project was when it was last opened here. */
+  async pathOf(projectId: string): Promise<string | undefined> {
+    const row = await this.#options.db
+      .selectFrom('research_projects')
+      .select('path')
+      .where('id', '=', projectId)
+      .executeTakeFirst();
+    return row?.path;
   }
 
   /** Where caches for a project live. */

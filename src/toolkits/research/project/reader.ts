@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { indexText } from '../lib/source-text.ts';
-import type { LeftOut } from './left-out.ts';
+import { StringDecoder } from 'node:string_decoder';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   toAnnotation,
   toAttribute,
@@ -13,11 +13,72 @@ import {
   toMediaCoding,
   toSource,
 } from './rows.ts';
-import type { ProjectSchema } from './schema.ts';
-import { type Cell, numberOf, optionalNumber, type Row, type SqliteFile, textOf } from './sqlite.ts';
-import { type CachedText, TextCache } from './text-cache.ts';
+import {
+  bytesOf,
+  type Cell,
+  numberOf,
+  optionalNumber,
+  type ProjectSchema,
+  type Row,
+  type SqliteFile,
+  textOf,
+} from './schema.ts';
+import { type IndexedText, indexText, TextBuilder } from './source-text.ts';
 import type * as project from './types.ts';
-import { locate, locateBlind, type StoredRange, settleUnit, unifyLineEnds } from './units.ts';
+import {
+  locate,
+  locateBlind,
+  type StoredRange,
+  type StoredUnit,
+  settleUnit,
+  unifyLineEnds,
+} from './units.ts';
+
+export interface CachedText {
+  readonly text: IndexedText;
+  readonly unit: StoredUnit;
+}
+
+/** The texts read last, up to a number of characters: a page of a large project costs one lookup. */
+class TextCache {
+  readonly #texts = new Map<number, CachedText>();
+  readonly #limit: number;
+  #size = 0;
+
+  constructor(limit = 32_000_000) {
+    this.#limit = limit;
+  }
+
+  get(sourceId: number): CachedText | undefined {
+    const found = this.#texts.get(sourceId);
+    if (!found) return undefined;
+    this.#texts.delete(sourceId);
+    this.#texts.set(sourceId, found);
+    return found;
+  }
+
+  put(sourceId: number, item: CachedText): void {
+    this.drop(sourceId);
+    this.#texts.set(sourceId, item);
+    this.#size += item.text.value.length;
+    for (const oldest of this.#texts.keys()) {
+      if (this.#size <= this.#limit || oldest === sourceId) break;
+      this.drop(oldest);
+    }
+  }
+
+  drop(sourceId: number): void {
+    const old = this.#texts.get(sourceId);
+    if (!old) return;
+    this.#texts.delete(sourceId);
+    this.#size -= old.text.value.length;
+  }
+
+  clear(): void {
+    this.#texts.clear();
+    this.#size = 0;
+  }
+}
 
 type Evidence = StoredRange & { readonly seltext: string };
 
@@ -188,6 +249,47 @@ export class SqliteReader implements project.ProjectReader {
     return item;
   }
 
+  async loadText(sourceId: number): Promise<void> {
+    this.forgetStale();
+    const version = this.#seen;
+    if (this.#cache.get(sourceId)) return;
+    const { bytes } =
+      this.db.get('SELECT octet_length(fulltext) AS bytes FROM source WHERE id = ?', sourceId) ?? {};
+    // What is read in a moment is read when it is needed.
+    if (numberOf(bytes) <= STEP) return;
+    const building = new TextBuilder();
+    await nextTurn();
+    // Decoded step by step: 30 MB with a few typographic quotation marks would take longer than others may wait.
+    const decoder = new StringDecoder('utf8');
+    for (let from = 0; from < numberOf(bytes); from += STEP) {
+      const sql = 'SELECT substr(CAST(fulltext AS BLOB), ?, ?) AS step FROM source WHERE id = ?';
+      const step = this.db.get(sql, from + 1, STEP, sourceId)?.step;
+      if (typeof step !== 'object' || step === null) return;
+      await nextTurn();
+      building.add(decoder.write(bytesOf(step)));
+      await nextTurn();
+    }
+    building.add(decoder.end());
+    const text = building.text();
+    await nextTurn();
+    this.forgetStale();
+    // Written by someone since then: whoever asks reads it again.
+    if (this.#seen !== version || this.#cache.get(sourceId)) return;
+    this.#cache.put(sourceId, { text, unit: settleUnit(text, () => this.#evidenceFor(sourceId)) });
+  }
+
+  /** Every text that would be read for longer than others may wait. */
+  async loadLongTexts(): Promise<void> {
+    const rows = this.db.all('SELECT id FROM source WHERE octet_length(fulltext) > ?', STEP);
+    for (const { id } of rows) await this.loadText(numberOf(id));
+  }
+
+  /** This program alone wrote since the texts were last checked, and no text: they need not be read again. */
+  protected keepTexts(): void {
+    this.#evidence = undefined;
+    this.#seen = Number(this.db.pragma('data_version'));
+  }
+
   protected forgetStale(): void {
     const version = Number(this.db.pragma('data_version'));
     if (version === this.#seen) return;
@@ -196,7 +298,7 @@ export class SqliteReader implements project.ProjectReader {
     this.#seen = version;
   }
 
-  /** All rows at once: the table has no index by source, so a query per source would read it a thousand times. */
+  /** All rows in one query: the table has no index by source, so a query per source would read it a thousand times. */
   #evidenceFor(sourceId: number): readonly Evidence[] {
     if (!this.#evidence) {
       this.#evidence = new Map();
@@ -253,9 +355,18 @@ export class SqliteReader implements project.ProjectReader {
   }
 }
 
+/** Bytes read between two chances for other calls; some ten milliseconds. */
+const STEP = 4_000_000;
+
 const NOTHING: LeftOut = { sources: [], owners: [] };
 
 const CODING =
   'SELECT ctid, cid, fid, CAST(seltext AS BLOB) AS seltext, pos0, pos1, owner, date, memo, avid, important FROM code_text';
 
 const rangeOf = (row: Row) => ({ pos0: numberOf(row.pos0), pos1: numberOf(row.pos1) });
+
+/** Codings that are not counted: those on these sources or by these coders. */
+export interface LeftOut {
+  readonly sources: readonly number[];
+  readonly owners: readonly string[];
+}

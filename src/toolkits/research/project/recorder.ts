@@ -6,11 +6,10 @@ import {
   quoteName,
   type RowImage,
   restoreCell,
-} from './row-image.ts';
-import type { ProjectSchema } from './schema.ts';
-import type { Cell, SqliteFile } from './sqlite.ts';
+} from './rows.ts';
+import type { Cell, ProjectSchema, SqliteFile } from './schema.ts';
 
-/** What undo needs: enough of each changed row to put it back, or to see that somebody else changed it since. */
+/** What undo needs: enough of each changed row to put it back, or to see that someone else changed it since. */
 export type RowChange =
   | { readonly kind: 'insert'; readonly table: string; readonly key: string | number; readonly hash: string }
   | {

@@ -1,17 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { Log } from '../../../contract/ports.ts';
-import { homePath } from '../../../lib/home-path.ts';
-import { qualcoderDate } from '../lib/dates.ts';
-import { backupIfDue } from './backup.ts';
+import { homePath } from '../../../lib/file-error.ts';
+import { ResearchError } from '../errors.ts';
+import { backupIfDue } from './create.ts';
 import type { Change, ChangeJournal } from './journal.ts';
 import { type LockState, lockHolder, takeLock } from './lock.ts';
 import { SqliteReader } from './reader.ts';
-import { ImageReader } from './row-image.ts';
-import { type ProjectSchema, probeSchema } from './schema.ts';
-import { isBusy, SqliteFile } from './sqlite.ts';
+import { ImageReader } from './rows.ts';
+import { isBusy, type ProjectSchema, probeSchema, SqliteFile } from './schema.ts';
+import { qualcoderDate } from './source-text.ts';
 import type { ChangeBy, ProjectStore, ProjectWriter, Source } from './types.ts';
 import { happened, revert } from './undo.ts';
 import { SqliteWriter } from './writer.ts';
@@ -23,7 +23,7 @@ export interface StoreOptions {
   readonly backupsKept: number;
   readonly log: Log;
   now(): Date;
-  /** Told after every change that happened, so that open pages show it. */
+  /** Called after every change that happened, so that open pages show it. */
   changed?(by: ChangeBy): void;
 }
 
@@ -37,7 +37,7 @@ export function openProject(path: string, options: StoreOptions): SqliteProject 
     return new SqliteProject(db, probeSchema(db, path), path, options);
   } catch (error) {
     db.close();
-    throw asProjectFault(error, path);
+    throw asProjectError(error, path);
   }
 }
 
@@ -47,7 +47,7 @@ export function madeAt(path: string): string {
   try {
     return new SqliteReader(db, probeSchema(db, path), path).info().date;
   } catch (error) {
-    throw asProjectFault(error, path);
+    throw asProjectError(error, path);
   } finally {
     db.close();
   }
@@ -61,6 +61,7 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
   #turn: Promise<unknown> = Promise.resolve();
   #foreign = 0;
   #seenVersion: number;
+  #coders: { readonly version: number; readonly list: ReturnType<SqliteReader['coders']> } | undefined;
   #listed: { readonly version: number; readonly sources: readonly Source[] } | undefined;
 
   constructor(db: SqliteFile, schema: ProjectSchema, path: string, options: StoreOptions) {
@@ -82,6 +83,17 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
     return this.#listed.sources;
   }
 
+  override source(id: number): Source | undefined {
+    return this.sources().find((source) => source.id === id);
+  }
+
+  /** The owner of a source lies behind its text too. */
+  override coders(): readonly { readonly name: string; readonly visible: boolean }[] {
+    const version = this.#dataVersion();
+    if (this.#coders?.version !== version) this.#coders = { version, list: super.coders() };
+    return this.#coders.list;
+  }
+
   /** Grows whenever texts may have changed: another program wrote, or a source of ours came in. */
   textVersion(): number {
     const version = this.#dataVersion();
@@ -96,16 +108,25 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
     return lockHolder(this.path);
   }
 
-  write<T>(by: ChangeBy, work: (project: ProjectWriter) => T | Promise<T>): Promise<T> {
-    return this.#inTurn(() => this.#change(by, work));
+  write<T>(
+    by: ChangeBy,
+    work: (project: ProjectWriter) => T | Promise<T>,
+    sourceIds: readonly number[] = [],
+  ): Promise<T> {
+    return this.#inTurn(() =>
+      this.#change(by, async (project) => {
+        for (const id of new Set(sourceIds)) await project.loadText(id);
+        return work(project);
+      }),
+    );
   }
 
-  /** Takes back one change. It is a change itself, so that it can be taken back too. */
+  /** Undoes one change. It is a change itself, so it can be undone too. */
   async undo(changeId: number, by: ChangeBy): Promise<void> {
     const change = await this.journal.get(changeId);
-    if (!change) throw new ToolFault('not_found', `There is no change ${changeId} of this project.`);
-    if (change.state === 'undone') throw new ToolFault('conflict', `Change ${changeId} was undone already.`);
-    if (change.state !== 'applied') throw new ToolFault('conflict', `Change ${changeId} never happened.`);
+    if (!change) throw new ToolError('not_found', `Change ${changeId} not found in this project.`);
+    if (change.state === 'undone') throw new ToolError('conflict', `Change ${changeId} was already undone.`);
+    if (change.state !== 'applied') throw new ToolError('conflict', `Change ${changeId} never happened.`);
     await this.#inTurn(async () => {
       await this.#change(by, (writer) => revert(writer.undoWork(), change.rows), changeId);
       await this.journal.settle(changeId, 'undone');
@@ -145,6 +166,7 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
       try {
         await begin(db);
         const foreignBefore = this.textVersion();
+        this.forgetStale();
         const stamp = qualcoderDate(at);
         const writer = new SqliteWriter(db, probeSchema(db, this.path), this.path, {
           owner: by.owner,
@@ -161,15 +183,16 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
           rollback(db);
           writer.discardFiles();
           if (changeId !== undefined) await journal.settle(changeId, 'void').catch(() => undefined);
-          throw asProjectFault(error, this.path);
+          throw asProjectError(error, this.path);
         }
         // Ours was the only write since BEGIN, so texts are what they were unless we added one.
         this.#seenVersion = this.#dataVersion();
         const touched = writer.recorder.changes.some((row) => row.kind !== 'file' && row.table === 'source');
         this.#foreign = foreignBefore + (touched ? 1 : 0);
+        if (!touched) this.keepTexts();
         if (changeId !== undefined) {
           this.#options.changed?.(by);
-          // The change stands whatever happens to this note; looking at the rows settles it later.
+          // The change remains even if this note fails; looking at the rows settles it later.
           await journal.settle(changeId, 'applied').catch((error: unknown) => {
             log.warn('a research change could not be confirmed', { change: changeId, error: String(error) });
           });
@@ -205,15 +228,15 @@ export class SqliteProject extends SqliteReader implements ProjectStore {
 export function resolveProject(path: string): string {
   const full = homePath(path);
   const folder = basename(full) === DATA_FILE ? dirname(full) : full;
-  if (!existsSync(folder)) throw new ToolFault('no_project', `There is no project at ${folder}.`);
+  if (!existsSync(folder)) throw new ResearchError('no_project', `No project found at ${folder}.`);
   if (!statSync(folder).isDirectory()) {
-    throw new ToolFault(
+    throw new ToolError(
       'validation_error',
-      `${folder} is a single file. A QualCoder project is a folder NAME.qda that holds data.qda.`,
+      `${folder} is a single file. A QualCoder project is a directory NAME.qda that contains data.qda.`,
     );
   }
   if (!existsSync(join(folder, DATA_FILE))) {
-    throw new ToolFault('validation_error', `${folder} is not a QualCoder project: it has no data.qda.`);
+    throw new ToolError('validation_error', `${folder} is not a QualCoder project: it has no data.qda.`);
   }
   return folder;
 }
@@ -246,20 +269,20 @@ function rollback(db: SqliteFile): void {
   }
 }
 
-function asProjectFault(error: unknown, path: string): unknown {
-  if (error instanceof ToolFault || !(error instanceof Error)) return error;
+function asProjectError(error: unknown, path: string): unknown {
+  if (error instanceof ToolError || !(error instanceof Error)) return error;
   const code = String((error as { code?: unknown }).code ?? '');
   if (isBusy(error)) {
-    return new ToolFault(
+    return new ToolError(
       'busy',
       `The project ${path} is being written by another program; nothing was changed.`,
       { cause: error },
     );
   }
   if (/SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(error.message)) {
-    return new ToolFault(
+    return new ToolError(
       'db_error',
-      `The file data.qda of ${path} is damaged or not a database. Its backups are the folders beside it named _BKUP_.`,
+      `The file data.qda of ${path} is damaged or not a database. Its backups are the directories next to it named _BKUP_.`,
       {
         cause: error,
         retryable: false,
@@ -267,7 +290,7 @@ function asProjectFault(error: unknown, path: string): unknown {
     );
   }
   return code.startsWith('SQLITE')
-    ? new ToolFault(
+    ? new ToolError(
         'db_error',
         `The project ${path} could not be read or written (${code}); nothing was changed.`,
         { cause: error },

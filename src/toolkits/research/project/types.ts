@@ -6,7 +6,7 @@
  * Reads are synchronous and see the last committed state. Changes happen only inside `ProjectStore.write`:
  * one transaction, all or nothing, recorded so that it can be undone.
  */
-import type { LeftOut } from './left-out.ts';
+import type { LeftOut } from './reader.ts';
 
 export type SourceType = 'text' | 'pdf' | 'audio' | 'video' | 'image' | 'unknown';
 
@@ -199,6 +199,9 @@ export interface ProjectReader {
   source(id: number): Source | undefined;
   /** Undefined when the source does not exist or has no text. */
   text(sourceId: number): SourceText | undefined;
+  /** Reads a text in steps, so that one of many megabytes does not keep other calls waiting; `text` then has it at hand. */
+  loadText(sourceId: number): Promise<void>;
+  loadLongTexts(): Promise<void>;
 
   categories(): readonly Category[];
   codes(): readonly Code[];
@@ -237,7 +240,7 @@ export interface NewSource extends Stamp {
   readonly mediaPath?: string | null;
   readonly memo?: string;
   readonly transcriptId?: number | null;
-  /** Bytes kept beside the text in the project folder, at the place `mediaPath` names (`/docs/x`). */
+  /** Bytes stored next to the text in the project folder, at the place `mediaPath` names (`/docs/x`). */
   readonly file?: Uint8Array;
 }
 
@@ -287,7 +290,7 @@ export interface NewAnnotation extends Stamp {
 }
 
 /**
- * Every method throws a ToolFault (`code_not_found`, `source_not_found`, `invalid_position`, `conflict` for a
+ * Every method throws a ToolError (`code_not_found`, `source_not_found`, `invalid_position`, `conflict` for a
  * name that is taken, `validation_error`) and has then changed nothing; the transaction may go on.
  */
 export interface ProjectWriter extends ProjectReader {
@@ -320,6 +323,7 @@ export interface ProjectWriter extends ProjectReader {
   addMediaCoding(coding: NewMediaCoding): number;
   addAnnotation(annotation: NewAnnotation): number;
   addCase(item: Stamp & { readonly name: string; readonly memo?: string }): number;
+  updateCase(id: number, patch: { readonly memo: string }): void;
   addCaseText(
     item: Stamp & {
       readonly caseId: number;
@@ -372,6 +376,11 @@ export interface ProjectStore extends ProjectReader {
    * keeps what undo needs. When `work` throws, nothing at all has changed. Work on much lets others have their turn in between:
    * they read the project as it was, and their changes wait.
    */
-  write<T>(by: ChangeBy, work: (project: ProjectWriter) => T | Promise<T>): Promise<T>;
+  /** `sourceIds`: sources whose text the work reads; long ones are read before it, without keeping others waiting. */
+  write<T>(
+    by: ChangeBy,
+    work: (project: ProjectWriter) => T | Promise<T>,
+    sourceIds?: readonly number[],
+  ): Promise<T>;
   close(): void;
 }

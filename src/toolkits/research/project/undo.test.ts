@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dumpDatabase, makeQualCoderProject } from '../../../../test/support/qualcoder.ts';
-import { byAgent, openBench, type ResearchBench } from '../../../../test/support/research.ts';
+import { dumpDatabase, makeQualCoderProject } from '../test/support/qualcoder.ts';
+import { byAgent, openBench, type ResearchBench } from '../test/support/research.ts';
 import type { SqliteProject } from './store.ts';
 import type { ProjectWriter } from './types.ts';
 
@@ -67,10 +67,10 @@ describe('undo', () => {
     await project.write(byAgent(), (writer) => writer.addCode({ name: 'Hope' }));
     const id = await lastChange();
     await project.undo(id, byAgent('undo'));
-    await expect(project.undo(id, byAgent('undo'))).rejects.toThrow(/undone already/);
+    await expect(project.undo(id, byAgent('undo'))).rejects.toThrow(/already undone/);
   });
 
-  it('never takes back what a person did since: it refuses and changes nothing', async () => {
+  it('never undoes what a person did since: it refuses and changes nothing', async () => {
     const { id } = await project.write(byAgent(), (w) =>
       w.addCoding({ codeId: 1, sourceId: 1, start: 0, end: 3 }),
     );
@@ -82,7 +82,7 @@ describe('undo', () => {
     expect(dumpDatabase(file)).toEqual(before);
   });
 
-  it('refuses to remove a code that somebody has used since', async () => {
+  it('refuses to remove a code that has been used since', async () => {
     const id = await project.write(byAgent(), (writer) => writer.addCode({ name: 'Hope' }));
     outside(
       `INSERT INTO code_text (cid, fid, seltext, pos0, pos1, owner) VALUES (${id}, 1, 'Int', 0, 3, 'ada')`,
@@ -96,7 +96,9 @@ describe('undo', () => {
   it('refuses to bring back codings of a source that is gone', async () => {
     await project.write(byAgent(), (writer) => writer.removeCoding(7));
     outside('DELETE FROM source WHERE id = 1');
-    await expect(project.undo(await lastChange(), byAgent('undo'))).rejects.toThrow(/in source is gone/);
+    await expect(project.undo(await lastChange(), byAgent('undo'))).rejects.toThrow(
+      /in source no longer exists/,
+    );
   });
 });
 

@@ -1,8 +1,7 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { Recorder, RowChange } from './recorder.ts';
-import { type ImageReader, imageHash, keyOf, sameImage } from './row-image.ts';
-import type { ProjectSchema } from './schema.ts';
-import { numberOf, type SqliteFile } from './sqlite.ts';
+import { type ImageReader, imageHash, keyOf, sameImage } from './rows.ts';
+import { numberOf, type ProjectSchema, type SqliteFile } from './schema.ts';
 
 export interface UndoWork {
   readonly db: SqliteFile;
@@ -53,7 +52,7 @@ const NEEDS: { readonly [table: string]: readonly (readonly [column: string, tab
   ],
 };
 
-/** True when the project shows all of a change, false when it shows none of it, undefined when somebody went on. */
+/** True when the project shows all of a change, false when it shows none of it, undefined when someone continued from it. */
 export function happened(images: ImageReader, rows: readonly RowChange[]): boolean | undefined {
   // A later change of the same row hides an earlier one, so only the last per row can be seen.
   const last = new Map(
@@ -69,7 +68,7 @@ export function happened(images: ImageReader, rows: readonly RowChange[]): boole
   return signs.some(Boolean) ? undefined : false;
 }
 
-/** Puts every row back, last change first. Refuses, changing nothing, when that would undo somebody else's work. */
+/** Puts every row back, last change first. Refuses, changing nothing, when that would undo someone else's work. */
 export function revert(work: UndoWork, rows: readonly RowChange[]): void {
   const inverse = [...rows].reverse();
   for (const row of inverse) revertRow(work, row);
@@ -89,7 +88,7 @@ function revertRow(work: UndoWork, row: RowChange): void {
     try {
       recorder.restore(row.table, row.key, row.row);
     } catch (error) {
-      throw changedSince(row, 'its name or place is taken', error);
+      throw changedSince(row, 'its name or position is taken', error);
     }
     return;
   }
@@ -103,7 +102,7 @@ function revertRow(work: UndoWork, row: RowChange): void {
   try {
     recorder.restoreColumns(row.table, row.key, row.before);
   } catch (error) {
-    throw changedSince(row, 'its former name or place is taken', error);
+    throw changedSince(row, 'its former name or position is taken', error);
   }
 }
 
@@ -124,7 +123,7 @@ function checkDependents({ db, schema, recorder }: UndoWork, table: string, key:
     }
     const count = numberOf(db.get(`SELECT count(*) AS n FROM ${child} WHERE ${where}`, key)?.n);
     if (count > 0) {
-      throw new ToolFault(
+      throw new ToolError(
         'conflict',
         `This cannot be undone now: ${count} row(s) of ${child} were added since and belong to ${table} ${key}. Undo or remove those first.`,
         { detail: { table, key, dependents: count } },
@@ -140,9 +139,9 @@ function checkNeeds({ db }: UndoWork, table: string, key: string | number): void
       key,
     );
     if (missing) {
-      throw new ToolFault(
+      throw new ToolError(
         'conflict',
-        `This cannot be undone now: what ${table} ${key} belonged to in ${parent} is gone.`,
+        `This cannot be undone now: what ${table} ${key} belonged to in ${parent} no longer exists.`,
       );
     }
   }
@@ -153,7 +152,7 @@ const changedSince = (
   why: string,
   cause?: unknown,
 ) =>
-  new ToolFault(
+  new ToolError(
     'conflict',
     `This cannot be undone: ${row.table} ${row.key} is no longer as the change left it (${why}). Nothing was changed.`,
     {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indexText } from '../lib/source-text.ts';
+import { indexText, TextBuilder } from './source-text.ts';
 import { encodePosition, encodings, locate, locateBlind, type StoredUnit, settleUnit } from './units.ts';
 
 const PIECES = ['a', 'b', ' ', '\n', '\r\n', '\u2029', '😀', '👩‍👧', 'e\u0301', '語', '문', '𠀋', 'worry'];
@@ -22,6 +22,35 @@ describe('code point arithmetic', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it('is the same for a text that is read piece by piece', () => {
+    fc.assert(
+      fc.property(fc.array(anyText, { maxLength: 5 }), fc.nat(), (pieces, at) => {
+        const building = new TextBuilder();
+        for (const piece of pieces) building.add(piece);
+        const [text, whole] = [building.text(), indexText(pieces.join(''))];
+        expect([text.value, text.length, text.plain]).toEqual([whole.value, whole.length, whole.plain]);
+        const position = at % (whole.length + 1);
+        expect(text.toUnits(position)).toBe(whole.toUnits(position));
+        expect(text.fromUnits(position)).toBe(whole.fromUnits(position));
+      }),
+    );
+  });
+
+  it('is the same for a long text of many small pieces', () => {
+    const pieces = Array.from(
+      { length: 120_000 },
+      (_, at) => PIECES[(at * 7 + (at >> 5)) % PIECES.length] ?? '',
+    );
+    const building = new TextBuilder();
+    for (const piece of pieces) building.add(piece);
+    const [text, whole] = [building.text(), indexText(pieces.join(''))];
+    expect(text.value === whole.value).toBe(true);
+    expect(text.length).toBe(whole.length);
+    const positions = Array.from({ length: 500 }, (_, at) => Math.floor((at * whole.length) / 499));
+    expect(positions.map(text.toUnits)).toEqual(positions.map(whole.toUnits));
+    expect(positions.map(text.fromUnits)).toEqual(positions.map(whole.fromUnits));
   });
 
   it('takes a position inside a surrogate pair for the start of its character', () => {

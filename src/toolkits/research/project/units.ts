@@ -1,4 +1,4 @@
-import { countBelow, type IndexedText } from '../lib/source-text.ts';
+import { countBelow, type IndexedText } from './source-text.ts';
 
 /**
  * How a project counts positions. What a person marks in QualCoder is counted by Qt (`utf16`; `qt` when the text

@@ -1,10 +1,10 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { ResearchError } from '../errors.ts';
 import { CaseWriter } from './case-writer.ts';
 import { checkRange, cleanColor, cleanName, noCategory, noCode, noSource } from './checks.ts';
-import { addFile, placeInProject, removeFile } from './files.ts';
+import { addFile, placeInProject, removeFile } from './create.ts';
 import { ancestorsOf, mergeCodes } from './merge.ts';
-import type { ProjectSchema } from './schema.ts';
-import { type Cell, isUnique, numberOf, type SqliteFile, textOf } from './sqlite.ts';
+import { type Cell, isUnique, numberOf, type ProjectSchema, type SqliteFile, textOf } from './schema.ts';
 import type * as project from './types.ts';
 import { encodings, locate } from './units.ts';
 
@@ -26,7 +26,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
     this.#path = path;
   }
 
-  /** Files are not part of the database's transaction, so they are taken away when it fails. */
+  /** Files are not part of the database's transaction, so they are removed when it fails. */
   discardFiles(): void {
     for (const { place, hash } of this.#files) removeFile(this.#path, place, hash);
   }
@@ -113,7 +113,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
     if (patch.categoryId !== undefined || patch.parentId !== undefined) {
       const parent = patch.parentId ?? null;
       if (parent !== null && (parent === id || ancestorsOf(this.db, parent).has(id))) {
-        throw new ToolFault('validation_error', `Code ${id} cannot stand below itself.`);
+        throw new ToolError('validation_error', `Code ${id} cannot be placed below itself.`);
       }
       Object.assign(values, this.#placeOf(patch));
     }
@@ -185,7 +185,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
       if (other && place.start === start && place.end === end)
         return { id: numberOf(other.ctid), created: false };
     }
-    throw new ToolFault(
+    throw new ResearchError(
       'invalid_position',
       `The range ${start} to ${end} of source ${sourceId} cannot be stored in this project's way of counting; move an edge by one character.`,
       { detail: { source_id: sourceId, start_pos: start, end_pos: end } },
@@ -255,7 +255,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
     this.#knownCodes.add(id);
   }
 
-  /** Nobody else writes during our transaction, so nothing read in it grows stale. */
+  /** No one else writes during our transaction, so nothing read in it grows stale. */
   protected override forgetStale(): void {}
 
   #checkCategory(id: number | null | undefined): void {
@@ -271,7 +271,7 @@ export class SqliteWriter extends CaseWriter implements project.ProjectWriter {
       return { catid: place.categoryId ?? null, supercid: null };
     }
     if (!this.schema.has('code_name', 'supercid')) {
-      throw new ToolFault(
+      throw new ToolError(
         'validation_error',
         `This project (format v${this.schema.version}) has no sub-codes; use a category.`,
       );
@@ -298,4 +298,4 @@ function cleanText(text: string): string {
 }
 
 const noCoding = (id: number) =>
-  new ToolFault('not_found', `There is no coded segment with id ${id}.`, { detail: { segment_id: id } });
+  new ToolError('not_found', `Coded segment ${id} not found.`, { detail: { segment_id: id } });

@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bootstrapInterval, quantile, seededRandom } from './bootstrap.ts';
-import { cohenKappa } from './cohen.ts';
-import { fleissKappa, fleissSums } from './fleiss.ts';
-import { krippendorffAlpha } from './krippendorff.ts';
-import { coincidences, contingency, type RatedUnit } from './tables.ts';
+import {
+  cohenKappa,
+  coincidences,
+  contingency,
+  fleissKappa,
+  fleissSums,
+  krippendorffAlpha,
+  type RatedUnit,
+} from './agreement.ts';
+import { bootstrapInterval, quantile, seededRandom } from './coefficients.ts';
 
 const table = (...rows: number[][]) => ({ size: rows.length, counts: Float64Array.from(rows.flat()) });
 
@@ -25,7 +30,7 @@ describe("Cohen's kappa", () => {
     expect(kappa.value).toBeCloseTo(0.4, 12);
   });
 
-  it('tells apart the two published tables with equal agreement and different margins', () => {
+  it('distinguishes the two published tables with equal agreement and different margins', () => {
     expect(cohenKappa(table([45, 15], [25, 15])).value).toBeCloseTo(0.1304, 4);
     expect(cohenKappa(table([25, 35], [5, 35])).value).toBeCloseTo(0.2593, 4);
   });

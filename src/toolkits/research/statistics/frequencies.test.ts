@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { caseMatrix } from './case-matrix.ts';
-import { coOccurrences } from './co-occurrence.ts';
-import { codeFrequencies } from './frequencies.ts';
+import { caseMatrix, codeFrequencies, coOccurrences } from './frequencies.ts';
 
 const codes = [
   { id: 1, name: 'Anxiety' },

@@ -24,7 +24,7 @@ const mark = (owner: string, start: number, end: number, codeId = 1, sourceId = 
 });
 
 describe('agreement on characters', () => {
-  it('counts what nobody coded as agreement and gives the hand-computed kappa', async () => {
+  it('counts uncoded text as agreement and gives the hand-computed kappa', async () => {
     // 20 both, 10 only Ana, 10 only Ben, 60 neither: po 0.8, pe 0.3² + 0.7² = 0.58.
     const [kappa, alpha] = await reliability(project([mark('Ana', 0, 30), mark('Ben', 10, 40)]));
     expect(kappa).toMatchObject({ measure: 'cohen_kappa', between: 'people', units: 100, observed: 0.8 });
@@ -57,7 +57,7 @@ describe('agreement on characters', () => {
     expect(rows[0]?.value).toBeCloseTo(0, 12);
   });
 
-  it('gives every character to exactly one weighted run, whatever the sentences and marks', () => {
+  it('gives every character to exactly one weighted run, for any sentences and marks', () => {
     const span = fc
       .tuple(fc.nat(200), fc.nat(200))
       .map(([a, b]) => ({ start: Math.min(a, b), end: Math.max(a, b) }));
@@ -121,7 +121,7 @@ describe('the report', () => {
     expect(perfect).toMatchObject({ value: 1, observed: 1 });
     const everything = await reliability(project([mark('Ana', 0, 100), mark('Ben', 0, 100)]));
     expect(everything[0]).toMatchObject({ value: null, interval: null });
-    expect(everything[0]?.note).toContain('judged every unit alike');
+    expect(everything[0]?.note).toContain('coded every unit the same way');
   });
 
   it('puts the value inside its interval for many blocks, and is the same on every run', async () => {

@@ -1,7 +1,13 @@
-import { setImmediate as breathe } from 'node:timers/promises';
-import { type BootstrapOptions, DEFAULT_BOOTSTRAP } from './bootstrap.ts';
-import { type Coefficient, cohen, fleiss, krippendorff } from './coefficients.ts';
-import type { Span } from './spans.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import {
+  type BootstrapOptions,
+  type Coefficient,
+  cohen,
+  DEFAULT_BOOTSTRAP,
+  fleiss,
+  krippendorff,
+} from './coefficients.ts';
+import type { Span } from './frequencies.ts';
 import { type Block, mergeBlocks, rateText, type UnitOfAnalysis } from './units.ts';
 
 interface Coder {
@@ -31,7 +37,7 @@ export interface ReliabilityOptions {
   readonly bootstrap?: Partial<BootstrapOptions>;
   /** Also one set of rows per source. */
   readonly perSource?: boolean;
-  /** Whether a coder worked on a source. Left out: whoever coded anything in it did. */
+  /** Whether a coder worked on a source. Omitted: anyone who coded anything in it did. */
   readonly took?: (coder: string, sourceId: number) => boolean;
   readonly signal?: AbortSignal;
 }
@@ -50,7 +56,7 @@ type Code = CodedProject['codes'][number];
 
 /**
  * Agreement per code and source and over all of them: Cohen's kappa for each pair, Fleiss' kappa and Krippendorff's alpha
- * for each group. A scope in which nobody of a group used the code gives no row: there is nothing to agree on.
+ * for each group. A scope in which no one of a group used the code gives no row: there is nothing to agree on.
  */
 export async function reliability(
   project: CodedProject,
@@ -64,11 +70,11 @@ export async function reliability(
   const codes: (Code | null)[] = project.codes.length > 1 ? [null, ...project.codes] : [...project.codes];
   for (const source of sources) {
     for (const code of codes) {
-      await breathe(undefined, options.signal ? { signal: options.signal } : undefined);
+      await yieldToEventLoop(undefined, options.signal ? { signal: options.signal } : undefined);
       const blocks = rated(code, source);
       for (const row of compare(blocks, project.coders, bootstrap)) {
         rows.push({ code, source, ...row });
-        await breathe(undefined, options.signal ? { signal: options.signal } : undefined);
+        await yieldToEventLoop(undefined, options.signal ? { signal: options.signal } : undefined);
       }
     }
   }
@@ -101,7 +107,7 @@ async function rateAll(
     else blocks.set(key, [...rated]);
   };
   for (const source of project.sources) {
-    await breathe(undefined, signal ? { signal } : undefined);
+    await yieldToEventLoop(undefined, signal ? { signal } : undefined);
     const there = project.coders.map(({ name }) => took(name, source.id));
     if (there.filter(Boolean).length < 2) continue;
     for (const code of project.codes) {

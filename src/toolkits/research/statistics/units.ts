@@ -1,5 +1,5 @@
-import { covered, type Span, union } from './spans.ts';
-import type { RatedUnit } from './tables.ts';
+import type { RatedUnit } from './agreement.ts';
+import { covered, type Span, union } from './frequencies.ts';
 
 /** Resampling needs blocks; without sentences to go by, this many characters make one. */
 const WINDOW = 250;

@@ -1,10 +1,37 @@
 import type { JsonObject } from '../../../contract/json.ts';
-import type { Approval } from '../../../contract/ports.ts';
+import type { Approval, ApprovalState, ApprovalsPort } from '../../../contract/ports.ts';
 import { type Principal, principalName } from '../../../contract/principal.ts';
-import type { Session } from '../lib/session.ts';
-import type { Lens } from '../privacy/lens.ts';
+import type { PrivacyView } from '../privacy/privacy-view.ts';
 import type { ResearchServices } from '../services.ts';
-import { recall, suggestionKey } from './memory.ts';
+import type { Session } from '../session.ts';
+import { argText } from './decide.ts';
+
+const PAGE = 500;
+
+/** Filed as one, not a call that policy stopped to ask about. */
+export const isSuggestion = ({ rule }: Approval): boolean => rule === 'proposal';
+
+/** Oldest first. */
+export async function listSuggestions(
+  approvals: ApprovalsPort,
+  projectId: string,
+  tools: readonly string[],
+  states: readonly ApprovalState[],
+): Promise<Approval[]> {
+  const found: Approval[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await approvals.list({
+      toolkit: 'research',
+      tools,
+      states,
+      order: 'oldest',
+      limit: PAGE,
+      offset,
+    });
+    found.push(...page.filter((one) => isSuggestion(one) && one.context.project === projectId));
+    if (page.length < PAGE) return found;
+  }
+}
 
 export interface Suggestion {
   /** The change that approving makes. */
@@ -29,26 +56,24 @@ export interface Filed {
 export async function createProposer(
   caller: { readonly services: ResearchServices; readonly principal: Principal },
   { project }: Session,
-  tool: string,
 ) {
-  const { approvals, privacy } = caller.services;
-  // Agents can list what waits, whoever suggested it, so names are replaced here for everybody.
+  const { approvals, privacy, suggestions } = caller.services;
+  // Agents can list what waits, no matter who suggested it, so names are replaced here for everyone.
   const { pseudonymiser } = await privacy.rules(project.id);
-  const memory = await recall(approvals, project.id, tool);
-  const pending = new Map(memory.pending);
+  await suggestions.refresh();
   return {
-    rejectedBefore: (args: JsonObject): Approval | undefined =>
-      memory.rejected.get(suggestionKey(tool, args)),
+    rejectedPlaces: () => suggestions.rejectedPlaces(project.id),
+
     async file(suggestion: Suggestion): Promise<Filed> {
-      const key = suggestionKey(suggestion.tool, suggestion.args);
-      const rejectedBefore = memory.rejected.get(key);
-      const waiting = pending.get(key);
+      const { tool, args } = suggestion;
+      const rejectedBefore = await suggestions.rejected(project.id, tool, args);
+      const waiting = await suggestions.pending(project.id, tool, args);
       if (waiting) return { approval: waiting, alreadyPending: true, rejectedBefore };
       const approval = await approvals.propose({
-        tool: suggestion.tool,
-        args: suggestion.args,
+        tool,
+        args,
         requester: caller.principal,
-        reason: pseudonymiser.mask(suggestion.rationale) || 'Suggested for the researcher to decide.',
+        reason: pseudonymiser.mask(suggestion.rationale) || 'Suggestion; the researcher decides.',
         summary: pseudonymiser.mask(suggestion.summary),
         risks: rejectedBefore ? [describeRejection(rejectedBefore)] : undefined,
         context: {
@@ -61,14 +86,25 @@ export async function createProposer(
         groupId: suggestion.batchId,
         expiresAt: null,
       });
-      pending.set(key, approval);
+      suggestions.add(approval);
       return { approval, alreadyPending: false, rejectedBefore };
     },
   };
 }
 
+/** What the queue holds: a repeated suggestion is reported with the values of the stored one, not with its own. */
+export function storedValues({ approval }: Pick<Filed, 'approval'>, lens: PrivacyView) {
+  const { context, args } = approval;
+  return {
+    rationale: lens.tell(argText(context, 'rationale')),
+    confidence: typeof context.confidence === 'number' ? context.confidence : 0,
+    name: lens.tell(argText(args, 'name')),
+    color: argText(args, 'color'),
+  };
+}
+
 /** For the reply: says that the same waits already, or that the researcher turned it down before and why. */
-export function filedNote({ alreadyPending, rejectedBefore }: Filed, lens: Lens) {
+export function filedNote({ alreadyPending, rejectedBefore }: Filed, lens: PrivacyView) {
   const told = (text: string | undefined) => (text === undefined ? null : lens.tell(text));
   return {
     ...(alreadyPending ? { already_pending: true } : {}),

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { INTERVIEW } from '../../../../test/support/qualcoder.ts';
-import { ADA, CLAUDE, openResearchWorld, openWithProject } from '../../../../test/support/research-kernel.ts';
-import { SqliteFile } from '../project/sqlite.ts';
+import { SqliteFile } from '../project/schema.ts';
+import { ADA, CLAUDE, openResearchWorld, openWithProject } from '../test/support/kernel.ts';
+import { INTERVIEW } from '../test/support/qualcoder.ts';
 
 let world: Awaited<ReturnType<typeof openWithProject>>;
 beforeEach(async () => {
@@ -357,8 +357,8 @@ describe('suggestions and projects', () => {
     if (asked.status !== 'routed') throw new Error('not asked');
     await new Promise((resolve) => setTimeout(resolve, 5));
     await world.data('create_project', { path: `${world.dir}/other` }, asAda);
-    const decided = await world.kernel.approvals.approve(asked.approvalUuid, ADA);
-    expect(decided.outcome).toMatchObject({ status: 'failed', fault: { code: 'conflict' } });
+    await expect(world.kernel.approvals.approve(asked.approvalUuid, ADA)).rejects.toThrow('study-v14.qda');
+    expect(await world.kernel.approvals.get(asked.approvalUuid)).toMatchObject({ state: 'pending' });
   });
 
   it('are made by other agents under their own names', async () => {
@@ -373,7 +373,7 @@ describe('suggestions and projects', () => {
   });
 });
 
-describe('what waits, told to an agent', () => {
+describe('pending suggestions shown to an agent', () => {
   type Told = { suggestions: object[]; metadata_suggestions: object[] };
 
   it('leaves out metadata of a source that was put off limits since', async () => {

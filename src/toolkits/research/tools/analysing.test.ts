@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ADA, openWithProject, type WorldOptions } from '../../../../test/support/research-kernel.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import { SqliteFile } from '../project/schema.ts';
+import { interviews } from '../suggest/interviews.fixture.ts';
+import { ADA, openWithProject, type WorldOptions } from '../test/support/kernel.ts';
 
 type World = Awaited<ReturnType<typeof openWithProject>>;
 const opened: World[] = [];
@@ -24,6 +26,11 @@ const TALK = [
 
 const addTalk = async (world: World): Promise<number> =>
   (await world.data<{ source_id: number }>('add_source', { name: 'talk.txt', content: TALK })).source_id;
+
+interface Ranked {
+  readonly suggestions: readonly { readonly suggestion_id: string; readonly confidence: number }[];
+  readonly unlikely?: readonly { readonly confidence: number }[];
+}
 
 interface Suggestions {
   readonly batch_id: string;
@@ -82,6 +89,47 @@ describe('automatic suggestions', () => {
     });
   });
 
+  it('are filed from a confidence of 10 on; the others are only reported', async () => {
+    const world = await open();
+    const { codes, codings, texts } = interviews(8);
+    const db = new SqliteFile(world.file);
+    db.exec('BEGIN');
+    for (const { id, name, memo } of codes)
+      db.run('INSERT INTO code_name (cid, name, memo) VALUES (?, ?, ?)', 100 + id, name, memo);
+    for (const [id, text] of texts)
+      db.run('INSERT INTO source (id, name, fulltext) VALUES (?, ?, ?)', 100 + id, `garden-${id}.txt`, text);
+    for (const { codeId, sourceId, start, end } of codings)
+      db.run(
+        "INSERT INTO code_text (cid, fid, seltext, pos0, pos1, owner) VALUES (?, ?, ?, ?, ?, 'ada')",
+        100 + codeId,
+        100 + sourceId,
+        texts.get(sourceId)?.slice(start, end) ?? '',
+        start,
+        end,
+      );
+    db.exec('COMMIT');
+    db.close();
+    const filed = new Set<string>();
+    let unlikely = 0;
+    for (const [at, { sourceId, start }] of codings.slice(0, 12).entries()) {
+      // Across two answers: more than one code is possible.
+      const next = codings[at + 2];
+      if (next?.sourceId !== sourceId) continue;
+      const { end } = next;
+      const found = await world.data<Ranked>('suggest_codes_for_range', {
+        source_id: 100 + sourceId,
+        start_pos: start,
+        end_pos: end,
+      });
+      expect(found.suggestions.every(({ confidence }) => confidence >= 10)).toBe(true);
+      expect(found.unlikely?.every(({ confidence }) => confidence < 10) ?? true).toBe(true);
+      for (const { suggestion_id } of found.suggestions) filed.add(suggestion_id);
+      unlikely += found.unlikely?.length ?? 0;
+    }
+    expect(unlikely).toBeGreaterThan(0);
+    expect(await world.kernel.approvals.count({ states: ['pending'] })).toBe(filed.size);
+  });
+
   it('fit a range and refuse one outside the text', async () => {
     const world = await open();
     const source_id = await addTalk(world);
@@ -100,7 +148,7 @@ describe('automatic suggestions', () => {
 });
 
 describe('the same suggestions again', () => {
-  it('are told as waiting already, under the batch in which they wait', async () => {
+  it('are reported as already pending, under the batch in which they wait', async () => {
     const world = await open();
     const source_id = await addTalk(world);
     const ask = () =>
@@ -118,7 +166,7 @@ describe('the same suggestions again', () => {
       total_count: first.suggestions.length,
     });
 
-    // One more beside those that wait: the new batch holds what is new, and the reply says which.
+    // One more next to those that wait: the new batch holds what is new, and the reply says which.
     await world.data('create_code', { name: 'Waiting list' });
     const more = await ask();
     expect(more.batch_id).not.toBe(first.batch_id);
@@ -204,6 +252,15 @@ describe('[research] ai', () => {
     const server = createServer(async (request, response) => {
       seen.push(await bodyOf(request));
       const opinions = [{ index: 0, fits: true, confidence: 90, reason: 'worried is anxiety' }];
+      const newCodes = [
+        {
+          name: 'Money',
+          definition: 'What things cost.',
+          quote: 'worry about money',
+          reason: 'No code fits.',
+        },
+        { name: 'Ghosts', definition: '', quote: 'the castle at night', reason: 'Invented.' },
+      ];
       response.setHeader('content-type', 'application/json');
       response.end(
         JSON.stringify({
@@ -215,7 +272,7 @@ describe('[research] ai', () => {
             {
               index: 0,
               finish_reason: 'stop',
-              message: { role: 'assistant', content: JSON.stringify({ opinions }) },
+              message: { role: 'assistant', content: JSON.stringify({ opinions, newCodes }) },
             },
           ],
           usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
@@ -244,6 +301,11 @@ describe('[research] ai', () => {
       });
       expect(found.method).toMatch(/refined by compatible\/test-model$/);
       expect(found.suggestions[0]?.rationale).toContain('compatible/test-model (90): worried is anxiety');
+      expect(found).toMatchObject({
+        note: expect.stringContaining(`Sent to compatible/test-model at ${base_url}: 1 passage`),
+        new_codes: [{ name: 'Money', rationale: expect.stringContaining('“worry about money”') }],
+      });
+      expect(await world.data('list_pending_suggestions')).toMatchObject({ count: 1 });
       expect(seen.join()).toContain('Participant 9');
       expect(seen.join()).not.toContain('Carla');
       expect(seen.join()).not.toContain('#####');

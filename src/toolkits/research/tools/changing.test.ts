@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dumpDatabase, INTERVIEW } from '../../../../test/support/qualcoder.ts';
-import { ADA, openWithProject } from '../../../../test/support/research-kernel.ts';
+import { outcomeData } from '../../../contract/outcome.ts';
+import { ADA, openWithProject } from '../test/support/kernel.ts';
+import { dumpDatabase, INTERVIEW } from '../test/support/qualcoder.ts';
 
 let world: Awaited<ReturnType<typeof openWithProject>>;
 beforeEach(async () => {
@@ -9,6 +10,21 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('batch_apply_codes', () => {
+  it('stores the memo of each operation, and refuses one with a private part', async () => {
+    const place = { code_id: 2, source_id: 1, start_position: 0, end_position: 11 };
+    const other = { ...place, start_position: 12, end_position: 20 };
+    const { results } = await world.data<{ results: { segment_id: number }[] }>('batch_apply_codes', {
+      operations: [{ ...place, memo: 'Asks.' }, other],
+    });
+    const { store } = await (await world.services()).projects.current();
+    expect(results.map(({ segment_id }) => store.coding(segment_id)?.memo)).toEqual(['Asks.', '']);
+    const before = dumpDatabase(world.file);
+    const hidden = { ...place, start_position: 30, end_position: 34, memo: 'open\n#####\nhidden' };
+    const outcome = await world.call('batch_apply_codes', { operations: [hidden] });
+    expect(JSON.stringify(outcomeData(outcome))).toMatch(/validation_error|VALIDATION_ERROR/);
+    expect(dumpDatabase(world.file)).toEqual(before);
+  });
+
   it('gives each operation its own answer, also when all of them fail', async () => {
     const bad = [
       { code_id: 99, source_id: 1, start_position: 0, end_position: 5 },
@@ -85,10 +101,8 @@ describe('codes', () => {
       status: 'ok',
       data: { deleted: true, segments_removed: 1, name: 'Anxious' },
     });
-    const used = await world.call('delete_code', { code_id: 1 });
-    if (used.status !== 'routed') throw new Error('not asked');
-    const refused = await world.kernel.approvals.approve(used.approvalUuid, ADA);
-    expect(refused.outcome).toMatchObject({ status: 'failed', fault: { code: 'conflict' } });
+    // What could not succeed is refused before the researcher is asked.
+    expect(await world.fault('delete_code', { code_id: 1 })).toBe('conflict');
   });
 });
 
@@ -103,7 +117,7 @@ describe('remove_coding and add_source', () => {
     expect(dumpDatabase(world.file)).toEqual(before);
   });
 
-  it('add text that can be read at once', async () => {
+  it('add text that can be read immediately', async () => {
     const added = await world.data<{ source_id: number }>('add_source', {
       name: 'note.txt',
       content: '\ufeffOne\r\ntwo 😀',
@@ -200,7 +214,7 @@ describe('auto coding', () => {
 });
 
 describe('open pages', () => {
-  it('are told of every change that happened, and of no other', async () => {
+  it('are notified of every change that happened, and of no other', async () => {
     await world.fault('create_code', { name: '' });
     await world.data('create_code', { name: 'Seen' });
     await expect
@@ -212,7 +226,7 @@ describe('open pages', () => {
 });
 
 describe('undo', () => {
-  it('belongs to people and takes back what one call did', async () => {
+  it('belongs to people and undoes what one call did', async () => {
     expect(await world.fault('undo_change')).toBe('policy_denied_hard_rule');
     expect(await world.fault('undo_change', {}, { principal: ADA })).toBe('not_found');
     await world.data('batch_apply_codes', {

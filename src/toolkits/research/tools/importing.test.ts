@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dumpDatabase } from '../../../../test/support/qualcoder.ts';
-import { ADA, openWithProject } from '../../../../test/support/research-kernel.ts';
 import { exportCodebook } from '../exchange/codebook.ts';
 import { exportQdpx } from '../exchange/export-qdpx.ts';
+import { ADA, openWithProject } from '../test/support/kernel.ts';
+import { dumpDatabase } from '../test/support/qualcoder.ts';
 
 let world: Awaited<ReturnType<typeof openWithProject>>;
 beforeEach(async () => {
@@ -28,6 +28,7 @@ describe('import_files', () => {
       source_count: 2,
       sources: [{ name: 'a.txt' }, { name: 'b.md' }],
       code_count: 0,
+      coding_count: 0,
     });
     expect(existsSync(join(world.path, 'documents', 'a.txt'))).toBe(true);
     const { store } = await (await world.services()).projects.current();

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { beginAuthorization, codeFromPaste, codeFromRedirect } from './authorize.ts';
-import { missingFrom, wantedScopes } from './scopes.ts';
+import { beginAuthorization, codeFromPaste, codeFromRedirect, missingFrom, wantedScopes } from './sign-in.ts';
 
 const begin = () =>
   beginAuthorization({

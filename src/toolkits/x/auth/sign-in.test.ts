@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fakeClock, startXWorld, type XWorld } from '../../../../test/support/x-sandbox.ts';
-import { wantedScopes } from './scopes.ts';
-import { signInByCallback, signInByPaste } from './sign-in.ts';
+import { fakeClock, startXWorld, type XWorld } from '../test/support/sandbox.ts';
+import { signInByCallback, signInByPaste, wantedScopes } from './sign-in.ts';
 import { exchangeAppToken, exchangeCode } from './token-endpoint.ts';
-import { TokenFile } from './token-file.ts';
+import { TokenFile } from './user-tokens.ts';
 
 let dataDir: string;
 let world: XWorld;
@@ -65,7 +64,7 @@ describe('signing in by callback', () => {
     await expect.poll(() => statuses).toEqual([400, 404, 200]);
   });
 
-  it('tells the person in the browser that access was not granted when they said no', async () => {
+  it('shows in the browser that access was not granted when the person declined', async () => {
     let page: Promise<string> | undefined;
     const signIn = signInByCallback({
       ...options(),
@@ -81,7 +80,7 @@ describe('signing in by callback', () => {
     expect(await page).toContain('Access was not granted.');
   });
 
-  it('gives up when nobody comes back', async () => {
+  it('gives up when no one comes back', async () => {
     await expect(
       signInByCallback({
         ...options(),
@@ -94,7 +93,7 @@ describe('signing in by callback', () => {
     expect(await new TokenFile(dataDir).read()).toBeUndefined();
   });
 
-  it('asks for fewer scopes when told, says which tools will miss, and refuses scopes no tool uses', async () => {
+  it('requests fewer scopes on demand, says which tools will miss, and refuses scopes no tool uses', async () => {
     const scopes = wantedScopes().filter((scope) => !scope.startsWith('dm.'));
     const result = await signInByCallback({
       ...options(),

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { ToolFault } from '../../../contract/faults.ts';
-import { faultOf, networkFault } from '../client/faults.ts';
-import { type Answer, NoAnswer, send } from '../client/send.ts';
+import { isObject } from '../../../lib/is-object.ts';
+import { networkError, toToolError } from '../client/errors.ts';
+import { type Answer, NoResponseError, send } from '../client/send.ts';
 import { API_HOST } from '../endpoints/endpoint.ts';
-import type { Tokens } from './token-file.ts';
+import { XError } from '../errors.ts';
+import type { Tokens } from './user-tokens.ts';
 
 export interface OAuthApp {
   readonly clientId: string;
@@ -61,7 +62,7 @@ export async function refreshTokens(app: OAuthApp, tokens: Tokens, signal?: Abor
 }
 
 /**
- * Takes both tokens back at X. The refresh token goes first: with it gone nobody can make a new access token out of a
+ * Revokes both tokens at X. The refresh token goes first: with it gone no one can make a new access token out of a
  * half-done revocation.
  */
 export async function revokeTokens(app: OAuthApp, tokens: Tokens): Promise<void> {
@@ -75,7 +76,7 @@ export async function revokeTokens(app: OAuthApp, tokens: Tokens): Promise<void>
       ['token', token],
       ['token_type_hint', hint],
     ]);
-    if (answer.status >= 300) throw faultOf(answer, { change: false, now: app.now() });
+    if (answer.status >= 300) throw toToolError(answer, { change: false, now: app.now() });
   }
 }
 
@@ -95,15 +96,17 @@ async function post(app: OAuthApp, pairs: [string, string][], signal?: AbortSign
   const answer = await asApp(app, '/2/oauth2/token', pairs, signal);
   if (answer.status < 300) return answer;
   if (answer.status === 400 || answer.status === 401) {
-    throw new ToolFault(
+    const { error_description: said } = isObject(answer.json) ? answer.json : {};
+    const quote = typeof said === 'string' && said !== '' ? `: "${said.slice(0, 200)}"` : '';
+    throw new XError(
       'x_auth_expired',
-      'X did not accept the sign-in (the code or refresh token is used up, or the app is not the one that signed in); run `countersign auth x`',
+      `X did not accept the sign-in${quote} (the code or refresh token is used up, or the app is not the one that signed in); run \`countersign auth x\``,
       {
         cause: { status: answer.status, body: answer.json },
       },
     );
   }
-  throw faultOf(answer, { change: false, now: app.now() });
+  throw toToolError(answer, { change: false, now: app.now() });
 }
 
 const basic = (name: string, secret: string): string =>
@@ -122,7 +125,8 @@ async function ask(
       { origin, headers, timeoutMs: 30_000, ...(signal ? { signal } : {}) },
     );
   } catch (error) {
-    if (error instanceof NoAnswer) throw networkFault(error.cause, { change: false, sent: error.sent });
+    if (error instanceof NoResponseError)
+      throw networkError(error.cause, { change: false, sent: error.sent });
     throw error;
   }
 }
@@ -130,7 +134,7 @@ async function ask(
 function toTokens(app: OAuthApp, answer: Answer, now: Date): Omit<Tokens, 'authorized_at'> {
   const grant = grantSchema.safeParse(answer.json);
   if (!grant.success)
-    throw new ToolFault('x_api_error', 'X answered the token request with something else than tokens', {
+    throw new XError('x_api_error', 'X did not answer the token request with tokens', {
       retryable: false,
     });
   const { access_token, refresh_token, expires_in, scope } = grant.data;
@@ -159,5 +163,8 @@ export async function exchangeAppToken(
   );
   const grant = z.object({ access_token: z.string().min(1) }).safeParse(answer.json);
   if (answer.status < 300 && grant.success) return grant.data.access_token;
-  throw faultOf(answer.status < 300 ? { ...answer, status: 401 } : answer, { change: false, now: app.now() });
+  throw toToolError(answer.status < 300 ? { ...answer, status: 401 } : answer, {
+    change: false,
+    now: app.now(),
+  });
 }

@@ -5,15 +5,13 @@ import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startChild } from '../../../../test/support/child.ts';
 import { openTestStore } from '../../../../test/support/engines.ts';
-import { freeLeases, silentLog, startXWorld, type XWorld } from '../../../../test/support/x-sandbox.ts';
-import { createLeases } from '../../../kernel/leases.ts';
-import type { XApi } from '../client/api.ts';
+import { createLeases } from '../../../kernel/store/database.ts';
+import type { XApi, XApiSettings } from '../client/api.ts';
 import { connectX, pickBackend } from '../client/connect.ts';
-import type { XApiSettings } from '../client/options.ts';
-import type { XClientTables } from '../client/tables.ts';
-import { wantedScopes } from './scopes.ts';
-import { TokenFile, type Tokens } from './token-file.ts';
-import { UserTokens, whileNobodyRefreshes } from './user-tokens.ts';
+import type { XClientTables } from '../client/store.ts';
+import { freeLeases, silentLog, startXWorld, type XWorld } from '../test/support/sandbox.ts';
+import { wantedScopes } from './sign-in.ts';
+import { TokenFile, type Tokens, UserTokens, whileNobodyRefreshes } from './user-tokens.ts';
 
 let dataDir: string;
 let world: XWorld;
@@ -66,7 +64,7 @@ describe('the backend', () => {
     expect(await pickBackend({ settings: { provider_backend: 'scraper' }, dataDir })).toBe('scraper');
   });
 
-  it('is never the sandbox when X was asked for and nobody signed in', async () => {
+  it('is never the sandbox when X was requested and no one is signed in', async () => {
     const api = await onX({ provider_backend: 'x_api' });
     expect(api.provider.backend).toBe('x_api');
     await expect(api.me()).rejects.toMatchObject({

@@ -1,6 +1,81 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { randomBytes } from 'node:crypto';
+import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { ToolError } from '../../../contract/errors.ts';
 import type { LeasePort } from '../../../contract/ports.ts';
-import type { TokenFile, Tokens } from './token-file.ts';
+import { makeFolder } from '../../../lib/file-error.ts';
+import { XError } from '../errors.ts';
+
+const tokensSchema = z.object({
+  access_token: z.string().min(1),
+  refresh_token: z.string().min(1).optional(),
+  expires_at: z.iso.datetime(),
+  scopes: z.array(z.string()),
+  client_id: z.string(),
+  /** When a person signed in; kept through refreshes, so a new sign-in differs from a refresh. */
+  authorized_at: z.iso.datetime(),
+  user: z.object({ id: z.string(), username: z.string() }).optional(),
+});
+
+export type Tokens = z.output<typeof tokensSchema>;
+
+/** The signed-in user's tokens, readable by the owner alone, replaced whole. */
+export class TokenFile {
+  readonly path: string;
+
+  constructor(dataDir: string) {
+    this.path = join(dataDir, 'x-tokens.json');
+  }
+
+  async read(): Promise<Tokens | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.path, 'utf8');
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw new XError('x_not_configured', `Cannot read the token file ${this.path}`, { cause: error });
+    }
+    const parsed = tokensSchema.safeParse(tryJson(text));
+    if (parsed.success) return parsed.data;
+    throw new XError(
+      'x_not_configured',
+      `The token file ${this.path} is damaged; run \`countersign auth x\` again`,
+    );
+  }
+
+  async write(tokens: Tokens): Promise<void> {
+    makeFolder(dirname(this.path), 0o700);
+    const draft = `${this.path}.${randomBytes(6).toString('hex')}`;
+    try {
+      const file = await open(draft, 'wx', 0o600);
+      try {
+        await file.writeFile(`${JSON.stringify(tokens, undefined, 2)}\n`);
+        // A refresh token works once: losing the new one would end the sign-in.
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await chmod(draft, 0o600);
+      await rename(draft, this.path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.path, { force: true });
+  }
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 export interface RefreshPorts {
   readonly file: TokenFile;
@@ -34,9 +109,9 @@ export class UserTokens {
     if (!tokens || this.#isGood(tokens)) return tokens;
     if (!tokens.refresh_token) {
       if (Date.parse(tokens.expires_at) > this.#ports.now().getTime()) return tokens;
-      throw new ToolFault(
+      throw new XError(
         'x_auth_expired',
-        'The sign-in to X has run out and cannot be renewed; run `countersign auth x`',
+        'The sign-in to X has expired and cannot be renewed; run `countersign auth x`',
       );
     }
     return this.#renew(tokens, signal);
@@ -84,7 +159,7 @@ export class UserTokens {
     } catch (error) {
       // The old token still works for a while: an outage of the token endpoint need not stop the account.
       const usable = Date.parse(stale.expires_at) > now().getTime();
-      if (usable && error instanceof ToolFault && error.retryable) return stale;
+      if (usable && error instanceof ToolError && error.retryable) return stale;
       throw error;
     } finally {
       await leases.release(LEASE);
@@ -93,7 +168,7 @@ export class UserTokens {
 }
 
 /**
- * Does this while no process refreshes: tokens that are being taken away would otherwise come back with the answer to a
+ * Does this while no process refreshes: tokens that are being revoked would otherwise come back with the answer to a
  * refresh that was under way.
  */
 export async function whileNobodyRefreshes<T>(
@@ -111,17 +186,17 @@ export async function whileNobodyRefreshes<T>(
   }
 }
 
-const tooLong = (): ToolFault =>
-  new ToolFault('x_network_error', 'Another process has been refreshing the X token for too long; try again');
+const tooLong = (): ToolError =>
+  new XError('x_network_error', 'Another process has been refreshing the X token for too long; retry');
 
-const signedOut = (): ToolFault =>
-  new ToolFault('x_not_configured', 'Somebody signed out of X meanwhile; run `countersign auth x`');
+const signedOut = (): ToolError =>
+  new XError('x_not_configured', 'Someone has since signed out of X; run `countersign auth x`');
 
 function abortable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
     const stop = () =>
-      reject(new ToolFault('cancelled', 'The call was cancelled while the X token was refreshed'));
+      reject(new ToolError('cancelled', 'The call was cancelled while the X token was refreshed'));
     if (signal.aborted) return stop();
     signal.addEventListener('abort', stop, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));

@@ -1,5 +1,9 @@
+import type { Kysely } from 'kysely';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import type { LeasePort, Log } from '../../../contract/ports.ts';
+import type { Sandbox } from '../emulator/start.ts';
 import type { EndpointId } from '../endpoints/ids.ts';
+import type { XClientTables } from './store.ts';
 
 const BACKENDS = ['x_api', 'scraper', 'sandbox'] as const;
 export type Backend = (typeof BACKENDS)[number];
@@ -97,6 +101,8 @@ export interface UploadedMedia {
   readonly segments: number;
   readonly processing: boolean;
   readonly expiresAt: Date | undefined;
+  /** Why X did not take the alt text; the upload itself is complete. */
+  readonly altTextError?: string;
 }
 
 export interface OwnUser {
@@ -128,7 +134,7 @@ export interface UsageRow {
 }
 
 /**
- * The one way to X. Faults are `ToolFault`s of the documented codes; a change whose effect is in doubt carries
+ * The one way to X. Faults are `ToolError`s of the documented codes; a change whose effect is in doubt carries
  * `effect: 'unknown'`. `request` throws for every status of 400 and above.
  */
 export interface XApi {
@@ -150,10 +156,77 @@ export interface XApi {
   /** The signed-in user, read once and kept. */
   me(options?: RequestOptions): Promise<OwnUser>;
   access(options?: RequestOptions): Promise<AccessInfo>;
-  /** Whether there is an account to act as. Asks nobody. */
+  /** Whether there is an account to act as. Makes no request. */
   signedIn(): Promise<boolean>;
   rateLimits(): Promise<readonly RateLimitRow[]>;
   usage(since: Date): Promise<readonly UsageRow[]>;
   /** Stops what the provider started (the sandbox server). */
   close(): Promise<void>;
 }
+
+/** The fields of `[x_api]` the client reads. */
+export interface XApiSettings {
+  /** Empty: X when `auth x` has run, else the sandbox. */
+  readonly provider_backend?: '' | 'x_api' | 'scraper' | 'sandbox';
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  /** App-only bearer token: compliance, usage and stream rules need it. */
+  readonly bearer_token?: string;
+  /** OAuth 1.0a, for ads-api.x.com. */
+  readonly consumer_key?: string;
+  readonly consumer_secret?: string;
+  readonly access_token?: string;
+  readonly access_token_secret?: string;
+  readonly scraper_allow_mutations?: boolean;
+  /** Cookie header of a signed-in browser, for scraper reads that X hides from guests. */
+  readonly scraper_cookies?: string;
+  readonly api_base_url?: string;
+  readonly ads_base_url?: string;
+  readonly request_timeout_seconds?: number;
+}
+
+export interface ConnectOptions {
+  readonly settings: XApiSettings;
+  readonly dataDir: string;
+  readonly db: Kysely<XClientTables>;
+  readonly leases: LeasePort;
+  readonly log: Log;
+  now(): Date;
+  /** Starts the sandbox; called on the first request that needs it. Absent where the host offers none. */
+  sandbox?(): Promise<Sandbox>;
+  /** Tests replace waiting and chance. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random?: () => number;
+  /** Tests replace the network the scraper uses. */
+  readonly scraperFetch?: typeof fetch;
+}
+
+export const X_API: ProviderInfo = {
+  backend: 'x_api',
+  mutations_available: true,
+  risk_level: 'standard',
+  data_confidence: 'high',
+  unsupported_methods: [],
+  note: 'Official X API via OAuth 2.0.',
+};
+
+export const SANDBOX: ProviderInfo = {
+  backend: 'sandbox',
+  mutations_available: true,
+  risk_level: 'none',
+  data_confidence: 'simulated',
+  unsupported_methods: [],
+  note: 'Local sandbox with made-up accounts and posts; nothing reaches X. Run `countersign auth x` to use your account.',
+};
+
+/** The library behind it only reads, so allowing changes cannot make any available. */
+export const scraperInfo = (allowed: boolean): ProviderInfo => ({
+  backend: 'scraper',
+  mutations_available: false,
+  risk_level: 'elevated',
+  data_confidence: 'medium',
+  unsupported_methods: ['get_user_mentions', 'get_home_timeline', 'get_me', 'get_bookmarks'],
+  note: allowed
+    ? 'Scraper backend. Mutations are allowed, but the scraper library offers none.'
+    : 'Scraper backend (read-only). Mutations blocked by default.',
+});

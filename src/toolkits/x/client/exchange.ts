@@ -1,14 +1,57 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { JsonValue } from '../../../contract/json.ts';
 import type { Log } from '../../../contract/ports.ts';
 import type { WireRequest } from '../endpoints/build.ts';
 import type { Credential, Endpoint } from '../endpoints/endpoint.ts';
 import type { Backend, RateLimit, RequestOptions } from './api.ts';
 import { type CredentialSource, type Signed, sign } from './credentials.ts';
-import { faultOf, networkFault, resetOf } from './faults.ts';
-import { type Patience, withRetries } from './retry.ts';
-import { type Answer, NoAnswer, send } from './send.ts';
+import { networkError, resetOf, toToolError } from './errors.ts';
+import { type Answer, NoResponseError, send } from './send.ts';
 import type { ExchangeStore } from './store.ts';
+
+export interface RetryTiming {
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+}
+
+const RETRIES = 2;
+const BASE_MS = 500;
+const CAP_MS = 5_000;
+const JITTER = 0.25;
+
+/** Repeats a read that failed in passing. Never used for changes: X may have made them. */
+export async function withRetries<T>(
+  attempt: (retries: number) => Promise<T>,
+  isTransient: (error: unknown) => boolean,
+  patience: RetryTiming,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await attempt(retries);
+    } catch (error) {
+      if (retries >= RETRIES || signal?.aborted || !isTransient(error)) throw error;
+      const wait = Math.min(BASE_MS * 2 ** retries, CAP_MS);
+      await patience.sleep(wait * (1 + JITTER * patience.random()), signal);
+    }
+  }
+}
+
+/** Waits, or fails with the signal's reason. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
 
 /** Where requests go and what signs them. */
 export interface Line {
@@ -22,7 +65,7 @@ export interface ExchangePorts {
   /** Opens the line on first use: the sandbox starts here. */
   line(): Promise<Line>;
   readonly store: ExchangeStore;
-  readonly patience: Patience;
+  readonly patience: RetryTiming;
   readonly log: Log;
   readonly timeoutMs: number;
   now(): Date;
@@ -46,8 +89,6 @@ const USER_AGENT = 'countersign';
 /** Sends signed requests, repeats reads that failed in passing, and writes down what each cost. */
 export class Exchanger {
   readonly #ports: ExchangePorts;
-  /** Endpoints X told us to leave alone, until when. */
-  readonly #closed = new Map<string, Date>();
 
   constructor(ports: ExchangePorts) {
     this.#ports = ports;
@@ -57,9 +98,9 @@ export class Exchanger {
     const attempt = (retries: number) => this.#once(request, target, options, retries);
     if (target.change) return this.#settle(target, options, () => attempt(0));
     return this.#settle(target, options, () =>
-      withRetries(attempt, isPassing, this.#ports.patience, options.signal).catch((error: unknown) => {
+      withRetries(attempt, isTransient, this.#ports.patience, options.signal).catch((error: unknown) => {
         // The caller wants to see the last 5xx itself.
-        if (error instanceof Passing) return error.answer;
+        if (error instanceof TransientError) return error.answer;
         throw error;
       }),
     );
@@ -69,14 +110,14 @@ export class Exchanger {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
+      if (!(error instanceof NoResponseError)) throw error;
       if (options.signal?.aborted) {
-        throw new ToolFault('cancelled', 'The call was stopped before X answered', {
+        throw new ToolError('cancelled', 'The call was stopped before X answered', {
           cause: error.cause,
           effect: target.change && error.sent ? 'unknown' : 'none',
         });
       }
-      throw networkFault(error.cause, { change: target.change, sent: error.sent });
+      throw networkError(error.cause, { change: target.change, sent: error.sent });
     }
   }
 
@@ -88,7 +129,7 @@ export class Exchanger {
   ): Promise<Exchanged> {
     const line = await this.#ports.line();
     let signed = await sign(line.source, request, target, options.signal);
-    this.#refuseWhileClosed(target, signed);
+    await this.#refuseWhileClosed(request, target, signed);
     let answer = await this.#transmit(line, request, target, signed, options);
     if (answer.status === 401 && signed.user) {
       const better = await line.source.replace(signed.user, options.signal);
@@ -109,8 +150,7 @@ export class Exchanger {
       status: answer.status,
       retries,
     });
-    this.#noteClosed(target, signed, exchanged);
-    if (answer.status >= 500 && !target.change) throw new Passing(exchanged);
+    if (answer.status >= 500 && !target.change) throw new TransientError(exchanged);
     return exchanged;
   }
 
@@ -137,7 +177,7 @@ export class Exchanger {
       await this.#record(request, target, signed, answer, started);
       return answer;
     } catch (error) {
-      if (error instanceof NoAnswer) await this.#record(request, target, signed, undefined, started);
+      if (error instanceof NoResponseError) await this.#record(request, target, signed, undefined, started);
       throw error;
     }
   }
@@ -155,37 +195,51 @@ export class Exchanger {
     const costMicros = ok && price ? price.micros * (price.per === 'item' ? items : 1) : 0;
     await this.#ports.store.record({
       endpoint: target.endpoint?.id ?? 'universal',
+      limitKey: limitKeyOf(request, target),
       method: request.method,
       auth: signed.kind,
       ok,
       items,
       costMicros,
-      rateLimit: answer && rateLimitOf(answer.headers),
+      rateLimit: answer && (this.#usedUpBy(answer) ?? this.#tableLimitOf(answer, target)),
+      limited: answer?.status === 429,
       at,
     });
   }
 
-  #refuseWhileClosed(target: Target, signed: Signed): void {
-    // Asking the sandbox costs nothing, and its limits can be reset at any time.
-    if (this.#ports.backend === 'sandbox' || !target.endpoint) return;
-    const until = this.#closed.get(`${signed.kind} ${target.endpoint.id}`);
-    if (!until || until.getTime() <= this.#ports.now().getTime()) return;
-    const headers = { 'x-rate-limit-reset': String(Math.ceil(until.getTime() / 1000)) };
-    throw faultOf(
-      { status: 429, json: undefined, headers },
-      { endpoint: target.endpoint, change: target.change, now: this.#ports.now() },
-    );
+  /** A 429 closes the endpoint, whichever of X's limits it was and even where only `retry-after` says until when. */
+  #usedUpBy({ status, headers }: Answer): RateLimit | undefined {
+    const resetAt = status === 429 ? resetOf(headers, this.#ports.now()) : undefined;
+    return resetAt && { limit: rateLimitOf(headers)?.limit ?? 0, remaining: 0, resetAt };
   }
 
-  #noteClosed(target: Target, signed: Signed, answer: Exchanged): void {
-    if (answer.status !== 429 || !target.endpoint) return;
-    const until = resetOf(answer.headers, this.#ports.now());
-    if (until) this.#closed.set(`${signed.kind} ${target.endpoint.id}`, until);
+  /** Outside the table only what is used up is kept: addresses may hold any number of IDs. */
+  #tableLimitOf({ headers }: Answer, { endpoint }: Target): RateLimit | undefined {
+    const limit = rateLimitOf(headers);
+    return endpoint || limit?.remaining === 0 ? limit : undefined;
+  }
+
+  /** A limit that any process on this store learned of holds here too. */
+  async #refuseWhileClosed(request: WireRequest, target: Target, signed: Signed): Promise<void> {
+    // Asking the sandbox costs nothing, and its limits can be reset at any time.
+    if (this.#ports.backend === 'sandbox') return;
+    const { endpoint, change } = target;
+    const now = this.#ports.now();
+    const key = limitKeyOf(request, target);
+    const until = await this.#ports.store.closedUntil(key, signed.kind, now, change);
+    if (!until) return;
+    const headers = { 'x-rate-limit-reset': String(Math.ceil(until.getTime() / 1000)) };
+    const context = { ...(endpoint ? { endpoint } : {}), change, now };
+    throw toToolError({ status: 429, json: undefined, headers }, context);
   }
 }
 
+/** Requests outside the table are told apart by their address. */
+const limitKeyOf = ({ method, path }: WireRequest, { endpoint }: Target): string =>
+  endpoint?.id ?? `${method} ${path}`;
+
 /** A 5xx on a read: worth another try. */
-class Passing extends Error {
+class TransientError extends Error {
   readonly answer: Exchanged;
 
   constructor(answer: Exchanged) {
@@ -194,7 +248,8 @@ class Passing extends Error {
   }
 }
 
-const isPassing = (error: unknown): boolean => error instanceof Passing || error instanceof NoAnswer;
+const isTransient = (error: unknown): boolean =>
+  error instanceof TransientError || error instanceof NoResponseError;
 
 function rateLimitOf(headers: Readonly<Record<string, string>>): RateLimit | undefined {
   const limit = Number(headers['x-rate-limit-limit']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startXWorld } from '../../../../test/support/x-sandbox.ts';
+import { startXWorld } from '../test/support/sandbox.ts';
 
 const OWN = '2001000001';
 
@@ -67,13 +67,13 @@ describe('a read', () => {
       query: [{ key: 'post.fields', value: 'public_metrics' }],
     });
     expect(raw.json).toMatchObject({ data: { public_metrics: { repost_count: 5 } } });
-    const { withOldNames } = await import('./legacy-names.ts');
+    const { withOldNames } = await import('./http-api.ts');
     expect(withOldNames(raw.json ?? null)).toMatchObject({
       data: { public_metrics: { retweet_count: 5, repost_count: 5 } },
     });
   });
 
-  it('stops at once when the caller cancels', async () => {
+  it('stops immediately when the caller cancels', async () => {
     await using world = await startXWorld();
     const stop = AbortSignal.abort(new Error('enough'));
     await expect(world.api.request('me', {}, { signal: stop })).rejects.toMatchObject({

@@ -1,11 +1,14 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import { isObject } from '../../../lib/is-object.ts';
 import { buildRequest, ParamError } from '../endpoints/build.ts';
 import { ADS_HOST, type Credential, type Endpoint } from '../endpoints/endpoint.ts';
+import { askedIncludes } from '../endpoints/field-values.ts';
 import type { EndpointId } from '../endpoints/ids.ts';
 import { matchEndpoints } from '../endpoints/match.ts';
 import { replySchema } from '../endpoints/replies.ts';
 import { ENDPOINTS } from '../endpoints/table.ts';
+import { XError } from '../errors.ts';
 import type {
   AccessInfo,
   MediaFile,
@@ -20,11 +23,40 @@ import type {
   XApi,
   XReply,
 } from './api.ts';
+import { faultInside, toToolError } from './errors.ts';
 import { type ExchangePorts, Exchanger } from './exchange.ts';
-import { faultInside, faultOf } from './faults.ts';
-import { withOldNames } from './legacy-names.ts';
 import { guardRaw } from './raw-guard.ts';
+import { Spelling } from './spelling.ts';
 import { type UploadProgress, upload } from './upload.ts';
+
+/**
+ * X is renaming tweets to posts field by field; the documented replies have the old names. The old names are always
+ * present too.
+ */
+const OLD_NAMES: Readonly<Record<string, string>> = {
+  repost_count: 'retweet_count',
+  post_count: 'tweet_count',
+  total_post_count: 'total_tweet_count',
+  referenced_posts: 'referenced_tweets',
+  edit_history_post_ids: 'edit_history_tweet_ids',
+  pinned_post_id: 'pinned_tweet_id',
+  most_recent_post_id: 'most_recent_tweet_id',
+  note_post: 'note_tweet',
+};
+
+export function withOldNames(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withOldNames);
+  if (typeof value !== 'object' || value === null) return value;
+  const result: { [key: string]: JsonValue } = {};
+  for (const [key, inner] of Object.entries(value)) result[key] = withOldNames(inner);
+  for (const [now, old] of Object.entries(OLD_NAMES)) {
+    const inner = result[now];
+    if (inner !== undefined && !(old in result)) result[old] = inner;
+  }
+  // `includes.posts` and `includes.tweets` hold the same objects.
+  if (Array.isArray(result.posts) && !('tweets' in result)) result.tweets = result.posts;
+  return result;
+}
 
 export interface HttpApiPorts extends ExchangePorts {
   readonly provider: ProviderInfo;
@@ -38,6 +70,7 @@ export class HttpXApi implements XApi {
   readonly provider: ProviderInfo;
   readonly #ports: HttpApiPorts;
   readonly #exchanger: Exchanger;
+  readonly #spelling = new Spelling();
   #me: { readonly account: string; readonly user: OwnUser } | undefined;
 
   constructor(ports: HttpApiPorts) {
@@ -57,17 +90,15 @@ export class HttpXApi implements XApi {
   ): Promise<XReply> {
     const request = build(endpoint, await this.#withOwnId(endpoint, args, options));
     const change = endpoint.effect !== 'read';
-    const answer = await this.#exchanger.send(
-      request,
-      { endpoint, kinds: endpoint.credentials, change },
-      options,
+    const answer = await this.#spelling.send(request, change, (spelled) =>
+      this.#exchanger.send(spelled, { endpoint, kinds: endpoint.credentials, change }, options),
     );
     const context = { endpoint, change, granted: answer.granted, now: this.#ports.now() };
-    if (answer.status >= 300) throw faultOf(answer, context);
+    if (answer.status >= 300) throw toToolError(answer, context);
     if (answer.json === undefined) {
-      throw new ToolFault(
+      throw new XError(
         'x_api_error',
-        `X answered ${endpoint.method} ${endpoint.path} with something else than JSON`,
+        `X answered ${endpoint.method} ${endpoint.path} with something other than JSON`,
         {
           retryable: false,
           effect: change ? 'unknown' : 'none',
@@ -76,11 +107,11 @@ export class HttpXApi implements XApi {
     }
     const inside = faultInside(answer.json, context);
     if (inside) throw inside;
-    // A change X confirmed is done, whatever else its answer holds; what was read must be what it claims to be.
+    // A change X confirmed is done, no matter what else its answer holds; what was read must be what it claims to be.
     if (!change) checkReply(endpoint, answer.json);
     return {
       status: answer.status,
-      json: withOldNames(answer.json),
+      json: withOldNames(change ? answer.json : asAsked(endpoint, args, answer.json)),
       headers: answer.headers,
       rateLimit: answer.rateLimit,
       retries: answer.retries,
@@ -160,6 +191,15 @@ export class HttpXApi implements XApi {
   }
 }
 
+/** Drops what came along with fields that X has only as expansions. */
+function asAsked(endpoint: Endpoint, args: Readonly<Record<string, unknown>>, json: JsonValue): JsonValue {
+  if (!isObject(json) || !isObject(json.includes)) return json;
+  const asked = askedIncludes(endpoint, args);
+  const { includes, ...rest } = json as JsonObject;
+  const wanted = Object.entries(includes as JsonObject).filter(([kind]) => asked.has(kind));
+  return wanted.length === 0 ? rest : { ...rest, includes: Object.fromEntries(wanted) };
+}
+
 const replies = new Map<EndpointId, ReturnType<typeof replySchema>>();
 
 function checkReply(endpoint: Endpoint, json: JsonValue): void {
@@ -168,7 +208,7 @@ function checkReply(endpoint: Endpoint, json: JsonValue): void {
   const parsed = schema.safeParse(json);
   if (parsed.success) return;
   const where = parsed.error.issues[0]?.path.join('.') || 'the body';
-  throw new ToolFault(
+  throw new XError(
     'x_api_error',
     `X answered ${endpoint.method} ${endpoint.path} in an unknown shape (${where})`,
     {
@@ -185,15 +225,15 @@ function build(endpoint: Endpoint, args: Readonly<Record<string, unknown>>) {
     return buildRequest(endpoint, args);
   } catch (error) {
     if (error instanceof ParamError)
-      throw new ToolFault('validation_error', error.message, { detail: { field: error.param } });
+      throw new ToolError('validation_error', error.message, { detail: { field: error.param } });
     throw error;
   }
 }
 
 function toOwnUser(json: JsonValue): OwnUser {
-  const raw = typeof json === 'object' && json !== null && !Array.isArray(json) ? json.data : undefined;
+  const raw = isObject(json) ? json.data : undefined;
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    throw new ToolFault('x_api_error', 'X did not say who is signed in', { retryable: false });
+    throw new XError('x_api_error', 'X did not say who is signed in', { retryable: false });
   }
   return { id: String(raw.id), username: String(raw.username), name: String(raw.name), raw };
 }

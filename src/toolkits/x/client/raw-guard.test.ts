@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startXWorld } from '../../../../test/support/x-sandbox.ts';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { startXWorld } from '../test/support/sandbox.ts';
 import type { RawRequest } from './api.ts';
 import { guardRaw, RAW_HOSTS } from './raw-guard.ts';
 
@@ -308,7 +308,7 @@ describe('universal requests', () => {
     } catch (error) {
       thrown = error;
     }
-    expect(thrown).toBeInstanceOf(ToolFault);
+    expect(thrown).toBeInstanceOf(ToolError);
     expect(thrown).toMatchObject({ code: 'invalid_input', effect: 'none', retryable: false });
   });
 

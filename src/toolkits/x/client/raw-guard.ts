@@ -1,4 +1,4 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { WireRequest } from '../endpoints/build.ts';
 import { ADS_HOST, API_HOST } from '../endpoints/endpoint.ts';
 import type { RawRequest } from './api.ts';
@@ -33,23 +33,23 @@ const NOT_STREAMS = /^\/2\/tweets\/search\/stream\/rules(\/counts)?$/;
 /** Requests that would hand out or burn the very tokens the client keeps. */
 const TOKENS = /^(\/2)?\/oauth2?(\/|$)/;
 
-/** The old API deletes by POST, which would pass for a change that needs nobody's word. */
+/** The old API deletes by POST, which would pass for a change that needs no approval. */
 const DESTROYS = /^\/1\.1\/(.*\/)?destroy(_all)?(\.json)?(\/|$)/;
 
 /** Everything a universal request must pass before a byte of it is sent. */
 export function guardRaw(raw: RawRequest): GuardedRequest {
   const { host, path, query } = locate(raw);
   if (STREAMS.some((pattern) => pattern.test(path)) && !NOT_STREAMS.test(path)) {
-    throw refuse('endpoint', 'is a stream, which does not fit one request and one answer');
+    throw refuse('endpoint', 'is a stream, which one request and one answer cannot serve');
   }
   if (TOKENS.test(path)) throw refuse('endpoint', 'handles tokens, which only `countersign auth x` does');
   if (raw.method !== 'DELETE' && DESTROYS.test(path))
-    throw refuse('endpoint', 'deletes; use x_delete with the v2 endpoint, which a person is asked about');
+    throw refuse('endpoint', 'deletes; use x_delete with the v2 endpoint, which requires approval');
   const pairs = [...query, ...(raw.query ?? []).map(({ key, value }) => [key, value] as const)];
   if (pairs.length > MAX_QUERY_PAIRS) throw refuse('query', `has more than ${MAX_QUERY_PAIRS} parameters`);
   for (const [key, value] of pairs) {
     if (key === '' || hasControl(key) || hasControl(value))
-      throw refuse('query', 'holds control characters or an empty name');
+      throw refuse('query', 'contains control characters or an empty name');
   }
   const request: WireRequest = { method: raw.method, host, path, query: pairs, body: readBody(raw, host) };
   return { request, headers: readHeaders(raw), url: `https://${host}${path}`, family: familyOf(host, path) };
@@ -63,8 +63,8 @@ function locate(raw: RawRequest): {
   const { endpoint } = raw;
   if (endpoint.length > MAX_ENDPOINT) throw refuse('endpoint', `is longer than ${MAX_ENDPOINT} characters`);
   if (!PRINTABLE.test(endpoint))
-    throw refuse('endpoint', 'holds spaces, control characters or letters beyond ASCII');
-  if (endpoint.includes('#')) throw refuse('endpoint', 'holds a fragment (#)');
+    throw refuse('endpoint', 'contains spaces, control characters or non-ASCII characters');
+  if (endpoint.includes('#')) throw refuse('endpoint', 'contains a fragment (#)');
   const full = /^https:\/\/([^/?]*)(.*)$/.exec(endpoint);
   if (!full && !endpoint.startsWith('/'))
     throw refuse('endpoint', 'must be a path that starts with / or an https URL');
@@ -96,10 +96,10 @@ function checkPath(path: string): void {
   if (!path.startsWith('/') || path.startsWith('//'))
     throw refuse('endpoint', 'must have a path that starts with one /');
   if (!SAFE_PATH.test(path))
-    throw refuse('endpoint', 'holds characters that no X path has (encoded ones included)');
+    throw refuse('endpoint', 'contains characters that no X path has (encoded ones included)');
   const parts = path.split('/').slice(1);
-  if (parts.some((part) => /^\.+$/.test(part))) throw refuse('endpoint', 'holds dot segments');
-  if (parts.slice(0, -1).includes('')) throw refuse('endpoint', 'holds empty path segments');
+  if (parts.some((part) => /^\.+$/.test(part))) throw refuse('endpoint', 'contains dot segments');
+  if (parts.slice(0, -1).includes('')) throw refuse('endpoint', 'contains empty path segments');
 }
 
 function readQuery(text: string): (readonly [string, string])[] {
@@ -126,10 +126,10 @@ function readHeaders(raw: RawRequest): Record<string, string> {
   if (given.length > MAX_HEADERS) throw refuse('headers', `has more than ${MAX_HEADERS} entries`);
   const headers: Record<string, string> = {};
   for (const { key, value } of given) {
-    if (!HEADER_NAME.test(key)) throw refuse('headers', 'holds a malformed name');
+    if (!HEADER_NAME.test(key)) throw refuse('headers', 'contains a malformed name');
     if (BLOCKED_HEADER.test(key)) throw refuse('headers', `may not set ${key.toLowerCase()}`);
     if (!HEADER_VALUE.test(value))
-      throw refuse('headers', `holds line breaks or characters beyond ASCII in ${key.toLowerCase()}`);
+      throw refuse('headers', `contains line breaks or non-ASCII characters in ${key.toLowerCase()}`);
     headers[key.toLowerCase()] = value;
   }
   if (headers['content-type'] !== undefined && !/^application\/json\b/.test(headers['content-type'])) {
@@ -140,7 +140,8 @@ function readHeaders(raw: RawRequest): Record<string, string> {
 
 function readBody(raw: RawRequest, host: string): WireRequest['body'] {
   if (raw.body === undefined || raw.body === null || raw.body === '') return { type: 'none' };
-  if (raw.method === 'GET' || raw.method === 'DELETE') throw refuse('body', `does not go with ${raw.method}`);
+  if (raw.method === 'GET' || raw.method === 'DELETE')
+    throw refuse('body', `is not allowed with ${raw.method}`);
   const value = typeof raw.body === 'string' ? parseBody(raw.body) : raw.body;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw refuse('body', 'must be a JSON object');
@@ -179,5 +180,5 @@ function familyOf(host: string, path: string): GuardedRequest['family'] {
   return 'public_api';
 }
 
-const refuse = (field: string, problem: string): ToolFault =>
-  new ToolFault('invalid_input', `${field} ${problem}`, { detail: { field } });
+const refuse = (field: string, problem: string): ToolError =>
+  new ToolError('invalid_input', `${field} ${problem}`, { detail: { field } });

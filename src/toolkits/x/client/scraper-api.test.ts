@@ -2,18 +2,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  fakeClock,
-  freeLeases,
-  openXStore,
-  silentLog,
-  type XStore,
-} from '../../../../test/support/x-sandbox.ts';
 import type { JsonObject } from '../../../contract/json.ts';
-import type { XApi } from './api.ts';
+import { fakeClock, freeLeases, openXStore, silentLog, type XStore } from '../test/support/sandbox.ts';
+import type { XApi, XApiSettings } from './api.ts';
 import { connectX } from './connect.ts';
-import type { XApiSettings } from './options.ts';
-import type { XClientTables } from './tables.ts';
+import type { XClientTables } from './store.ts';
 
 const USER = {
   __typename: 'User',
@@ -245,7 +238,31 @@ describe('the scraper backend', () => {
     },
   );
 
-  it('sends no change: blocked by default, and not offered by the library when allowed', async () => {
+  it('is x_network_error, retryable and tried three times, when the network fails', async () => {
+    let tries = 0;
+    const api = await connectX({
+      settings: { provider_backend: 'scraper' },
+      dataDir: '/nonexistent',
+      db: (await openXStore()).db as never,
+      leases: freeLeases,
+      log: silentLog,
+      now: () => new Date(),
+      sleep: async () => {},
+      scraperFetch: async () => {
+        tries += 1;
+        throw new TypeError('fetch failed', {
+          cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
+        });
+      },
+    });
+    await expect(api.request('user_by_username', { username: 'x' })).rejects.toMatchObject({
+      code: 'x_network_error',
+      retryable: true,
+    });
+    expect(tries).toBeGreaterThanOrEqual(3);
+  });
+
+  it('sends no change and says so with one code, whether changes are allowed or not', async () => {
     const blocked = await connect();
     const allowed = await connect({ scraper_allow_mutations: true });
     const file = { bytes: new Uint8Array(1), mediaType: 'image/png', category: 'tweet_image' } as const;
@@ -261,7 +278,7 @@ describe('the scraper backend', () => {
         effect: 'none',
       });
       await expect(attempt(allowed)).rejects.toMatchObject({
-        code: 'x_api_error',
+        code: 'scraper_mutation_blocked',
         retryable: false,
         effect: 'none',
       });

@@ -1,27 +1,29 @@
 import type { Scraper } from '@the-convocation/twitter-scraper';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import { buildRequest, ParamError } from '../endpoints/build.ts';
 import type { EndpointId } from '../endpoints/ids.ts';
 import { ENDPOINTS } from '../endpoints/table.ts';
-import { withDbFaults } from '../lib/db-faults.ts';
-import type {
-  AccessInfo,
-  OwnUser,
-  ProviderInfo,
-  RateLimitRow,
-  RawReply,
-  RawRequest,
-  RequestOptions,
-  UploadedMedia,
-  UsageRow,
-  XApi,
-  XReply,
+import { withDbErrors, XError } from '../errors.ts';
+import {
+  type AccessInfo,
+  type ConnectOptions,
+  type OwnUser,
+  type ProviderInfo,
+  type RateLimitRow,
+  type RawReply,
+  type RawRequest,
+  type RequestOptions,
+  scraperInfo,
+  type UploadedMedia,
+  type UsageRow,
+  type XApi,
+  type XReply,
 } from './api.ts';
-import { faultOf, networkFault } from './faults.ts';
-import type { ConnectOptions } from './options.ts';
-import { scraperInfo } from './provider-info.ts';
+import { networkError, toToolError } from './errors.ts';
+import { sleep, withRetries } from './exchange.ts';
 import { guardRaw } from './raw-guard.ts';
+import { loadScraper } from './scraper-library.ts';
 import { SCRAPER_READS } from './scraper-reads.ts';
 import { ExchangeStore, warnLost } from './store.ts';
 
@@ -35,7 +37,7 @@ export class ScraperApi implements XApi {
   constructor(options: ConnectOptions) {
     this.provider = scraperInfo(options.settings.scraper_allow_mutations === true);
     this.#options = options;
-    this.#store = withDbFaults(new ExchangeStore(options.db, 'scraper', warnLost(options.log)));
+    this.#store = withDbErrors(new ExchangeStore(options.db, 'scraper', warnLost(options.log)));
   }
 
   async request(id: EndpointId, params: JsonObject, options: RequestOptions = {}): Promise<XReply> {
@@ -43,26 +45,30 @@ export class ScraperApi implements XApi {
     if (endpoint.effect !== 'read') throw this.#noChange(`${endpoint.method} ${endpoint.path}`);
     const read = SCRAPER_READS[id];
     if (!read)
-      throw new ToolFault(
+      throw new XError(
         'x_forbidden',
         `The scraper cannot read ${endpoint.path}; use provider_backend = "x_api"`,
       );
     check(id, params);
     const scraper = await this.#open();
-    try {
-      const json = await stoppable(read(scraper, params), options.signal);
-      await this.#record(id, true, Array.isArray(json.data) ? json.data.length : 1);
-      return { status: 200, json, headers: {}, rateLimit: undefined, retries: 0 };
-    } catch (error) {
-      await this.#record(id, false, 0);
-      throw await this.#faultOf(error, id);
-    }
+    const attempt = async (retries: number): Promise<XReply> => {
+      try {
+        const json = await stoppable(read(scraper, params), options.signal);
+        await this.#record(id, true, Array.isArray(json.data) ? json.data.length : 1);
+        return { status: 200, json, headers: {}, rateLimit: undefined, retries };
+      } catch (error) {
+        await this.#record(id, false, 0);
+        throw await this.#faultOf(error, id);
+      }
+    };
+    const { sleep: wait = sleep, random = Math.random } = this.#options;
+    return withRetries(attempt, isTransient, { sleep: wait, random }, options.signal);
   }
 
   async raw(request: RawRequest): Promise<RawReply> {
     guardRaw(request);
     if (request.method !== 'GET') throw this.#noChange(`${request.method} ${request.endpoint}`);
-    throw new ToolFault('x_forbidden', 'Universal requests need the X API; use provider_backend = "x_api"');
+    throw new XError('x_forbidden', 'Universal requests need the X API; use provider_backend = "x_api"');
   }
 
   checkRaw(request: RawRequest): { readonly url: string; readonly family: string } {
@@ -75,7 +81,7 @@ export class ScraperApi implements XApi {
   }
 
   async me(): Promise<OwnUser> {
-    throw new ToolFault(
+    throw new XError(
       'x_forbidden',
       'The scraper does not know whose account this is; use provider_backend = "x_api"',
     );
@@ -113,19 +119,11 @@ export class ScraperApi implements XApi {
     return this.#store.flush();
   }
 
-  #noChange(what: string): ToolFault {
-    if (this.#options.settings.scraper_allow_mutations !== true) {
-      return new ToolFault(
-        'scraper_mutation_blocked',
-        `The scraper backend is read-only: ${what} was not sent`,
-      );
-    }
-    return new ToolFault(
-      'x_api_error',
-      `The scraper library cannot do ${what}; use provider_backend = "x_api"`,
-      {
-        retryable: false,
-      },
+  /** One code whatever `scraper_allow_mutations` says: the library offers no changes that it could allow. */
+  #noChange(what: string): ToolError {
+    return new XError(
+      'scraper_mutation_blocked',
+      `The scraper backend cannot make changes: ${what} was not sent. Use provider_backend = "x_api".`,
     );
   }
 
@@ -135,7 +133,7 @@ export class ScraperApi implements XApi {
   }
 
   async #start(): Promise<Scraper> {
-    const { Scraper, ErrorRateLimitStrategy } = await import('@the-convocation/twitter-scraper');
+    const { Scraper, ErrorRateLimitStrategy } = await loadScraper();
     const { scraperFetch, settings } = this.#options;
     const scraper = new Scraper({
       rateLimitStrategy: new ErrorRateLimitStrategy(),
@@ -165,12 +163,12 @@ export class ScraperApi implements XApi {
     });
   }
 
-  async #faultOf(error: unknown, id: EndpointId): Promise<ToolFault> {
-    if (error instanceof ToolFault) return error;
-    const { ApiError, AuthenticationError } = await import('@the-convocation/twitter-scraper');
+  async #faultOf(error: unknown, id: EndpointId): Promise<ToolError> {
+    if (error instanceof ToolError) return error;
+    const { ApiError, AuthenticationError } = await loadScraper();
     if (error instanceof ApiError) {
       const { response } = error;
-      return faultOf(
+      return toToolError(
         {
           status: response.status,
           json: isJson(error.data) ? error.data : undefined,
@@ -182,22 +180,38 @@ export class ScraperApi implements XApi {
       );
     }
     if (error instanceof AuthenticationError) {
-      return new ToolFault(
+      return new XError(
         'x_auth_expired',
         'X shows this to signed-in browsers only; set x_api.scraper_cookies',
         { cause: error },
       );
     }
-    if (error instanceof TypeError && error.cause !== undefined)
-      return networkFault(error, { change: false, sent: true });
+    if (isNetworkFailure(error)) return networkError(error, { change: false, sent: true });
     const message = error instanceof Error ? error.message.slice(0, 200) : 'unknown reason';
     if (/not found|does not exist/i.test(message))
-      return new ToolFault('not_found', `X shows no such item: "${message}"`, { cause: error });
-    return new ToolFault('x_api_error', `The scraper could not read X: "${message}"`, {
+      return new ToolError('not_found', `X shows no such item: "${message}"`, { cause: error });
+    return new XError('x_api_error', `The scraper could not read X: "${message}"`, {
       cause: error,
       retryable: false,
     });
   }
+}
+
+const isTransient = (error: unknown): boolean =>
+  error instanceof ToolError &&
+  (error.code === 'x_network_error' || (error.code === 'x_api_error' && error.retryable));
+
+/** The library passes failures of fetch on as they are, or wraps them in errors of its own. */
+function isNetworkFailure(error: unknown): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if (
+      at instanceof TypeError &&
+      (at.cause !== undefined || /fetch failed|network|terminated/i.test(at.message))
+    )
+      return true;
+    if ('code' in at && /^(E[A-Z]+|UND_ERR_\w+)$/.test(String(at.code))) return true;
+  }
+  return false;
 }
 
 /** The same checks as for the API, so that a bad id never reaches X. */
@@ -206,7 +220,7 @@ function check(id: EndpointId, params: JsonObject): void {
     buildRequest(ENDPOINTS[id], params);
   } catch (error) {
     if (error instanceof ParamError)
-      throw new ToolFault('validation_error', error.message, { detail: { field: error.param } });
+      throw new ToolError('validation_error', error.message, { detail: { field: error.param } });
     throw error;
   }
 }
@@ -214,7 +228,7 @@ function check(id: EndpointId, params: JsonObject): void {
 function stoppable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return work;
   const stopped = new Promise<never>((_, reject) => {
-    const stop = () => reject(new ToolFault('cancelled', 'The call was stopped before X answered'));
+    const stop = () => reject(new ToolError('cancelled', 'The call was stopped before X answered'));
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });

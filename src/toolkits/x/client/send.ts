@@ -1,8 +1,9 @@
 import type { JsonValue } from '../../../contract/json.ts';
+import { timeLimit } from '../../../lib/time-limit.ts';
 import type { WireRequest } from '../endpoints/build.ts';
 import { percent } from '../endpoints/oauth1.ts';
 
-/** An answer of X, whatever its status. */
+/** An answer of X with any status. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -11,12 +12,12 @@ export interface Answer {
 }
 
 /** No answer came. `sent` is false only when the request certainly never left. */
-export class NoAnswer extends Error {
+export class NoResponseError extends Error {
   readonly sent: boolean;
 
   constructor(sent: boolean, cause: unknown) {
     super(sent ? 'no answer' : 'not sent', { cause });
-    this.name = 'NoAnswer';
+    this.name = 'NoResponseError';
     this.sent = sent;
   }
 }
@@ -52,10 +53,22 @@ const BEFORE_SENDING = new Set([
 
 /** One HTTP exchange: never redirected, never repeated. */
 export async function send(request: WireRequest, options: SendOptions): Promise<Answer> {
-  if (options.signal?.aborted) throw new NoAnswer(false, options.signal.reason);
+  if (options.signal?.aborted) throw new NoResponseError(false, options.signal.reason);
   const url = urlOf(request, options.origin);
-  const timeout = AbortSignal.timeout(options.timeoutMs);
-  const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+  const limit = timeLimit(options.timeoutMs, options.signal);
+  try {
+    return await exchange(request, url, options.headers, limit.signal);
+  } finally {
+    limit.clear();
+  }
+}
+
+async function exchange(
+  request: WireRequest,
+  url: string,
+  ownHeaders: SendOptions['headers'],
+  signal: AbortSignal,
+): Promise<Answer> {
   const { body, headers } = encode(request.body);
   let response: Response;
   try {
@@ -63,11 +76,11 @@ export async function send(request: WireRequest, options: SendOptions): Promise<
       method: request.method,
       redirect: 'manual',
       signal,
-      headers: { accept: 'application/json', ...headers, ...options.headers },
+      headers: { accept: 'application/json', ...headers, ...ownHeaders },
       ...(body === undefined ? {} : { body }),
     });
   } catch (error) {
-    throw new NoAnswer(!neverLeft(error), error);
+    throw new NoResponseError(!neverLeft(error), error);
   }
   try {
     const bodyText = await readText(response);
@@ -78,7 +91,7 @@ export async function send(request: WireRequest, options: SendOptions): Promise<
       json: parseJson(bodyText),
     };
   } catch (error) {
-    throw new NoAnswer(true, error);
+    throw new NoResponseError(true, error);
   }
 }
 

@@ -1,21 +1,44 @@
-import { type Kysely, sql } from 'kysely';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Generated, type Kysely, sql } from 'kysely';
 import type { Log } from '../../../contract/ports.ts';
 import type { RateLimit, RateLimitRow, UsageRow } from './api.ts';
-import type { XClientTables } from './tables.ts';
 
 export interface Exchange {
   readonly endpoint: string;
+  /** Where the limit is kept, if not under the endpoint. */
+  readonly limitKey?: string;
   readonly method: string;
   readonly auth: string;
   readonly ok: boolean;
   readonly items: number;
   readonly costMicros: number;
   readonly rateLimit: RateLimit | undefined;
+  /** X answered 429: every process must know before its next request. */
+  readonly limited?: boolean;
   readonly at: Date;
 }
 
 /** Reads are written down in groups, as their evidence is: a read must not wait for the disk. */
 const GROUP_MS = 200;
+
+/**
+ * How old the list of limits may be for a read of an endpoint that has plenty left; a change always reads it. The call
+ * that learns of a 429 returns only after this time: whatever follows it, in any process, has a newer list.
+ */
+const LIST_AGE_MS = 250;
+
+/** An endpoint with no more than this left is looked up before every request. */
+const CLOSE = 5;
+
+interface LimitList {
+  /** When an endpoint is open again. */
+  readonly closed: ReadonlyMap<string, Date>;
+  /** Endpoints that another process may use up at any moment. */
+  readonly close: ReadonlySet<string>;
+}
+
+const NO_LIMITS: LimitList = { closed: new Map(), close: new Set() };
 
 /** Rate limits and usage, shared by every process on this store. */
 export class ExchangeStore {
@@ -25,6 +48,9 @@ export class ExchangeStore {
   readonly #onLost: (error: unknown) => void;
   #waiting: Exchange[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #list: { readonly at: number; readonly limits: Promise<LimitList> } | undefined;
+  /** What this process saw last; others may not have written down theirs yet. */
+  readonly #seen = new Map<string, RateLimit>();
 
   constructor(db: Kysely<XClientTables>, realm: string, onLost: (error: unknown) => void) {
     this.#db = db;
@@ -35,8 +61,14 @@ export class ExchangeStore {
   /** Never throws: what X did is done, and a counter that cannot be written must not turn it into a failure. */
   async record(exchange: Exchange): Promise<void> {
     this.#waiting.push(exchange);
-    if (exchange.method === 'GET') this.#timer ??= setTimeout(() => void this.flush(), GROUP_MS).unref();
+    if (exchange.rateLimit) this.#seen.set(keyOf(limitPlace(exchange)), exchange.rateLimit);
+    if (exchange.method === 'GET' && !exchange.limited)
+      this.#timer ??= setTimeout(() => void this.flush(), GROUP_MS).unref();
     else await this.flush();
+    if (!exchange.limited) return;
+    // What this process just learned must not be hidden by its own list.
+    this.#list = undefined;
+    await delay(LIST_AGE_MS);
   }
 
   async flush(): Promise<void> {
@@ -82,22 +114,78 @@ export class ExchangeStore {
       .execute();
   }
 
-  async #keepLimit(
-    db: Kysely<XClientTables>,
-    { endpoint, auth, at }: Exchange,
-    limit: RateLimit,
-  ): Promise<void> {
+  async #keepLimit(db: Kysely<XClientTables>, exchange: Exchange, limit: RateLimit): Promise<void> {
+    const { endpoint, auth } = limitPlace(exchange);
     const row = {
       limit_max: limit.limit,
       remaining: limit.remaining,
       reset_at: limit.resetAt.toISOString(),
-      seen_at: at.toISOString(),
+      seen_at: exchange.at.toISOString(),
     };
     await db
       .insertInto('x_rate_limits')
       .values({ endpoint, auth, realm: this.#realm, ...row })
-      .onConflict((conflict) => conflict.columns(['realm', 'endpoint', 'auth']).doUpdateSet(row))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['realm', 'endpoint', 'auth'])
+          .doUpdateSet(row)
+          // An answer that was under way while another process used the limit up must not open it again.
+          .where((eb) =>
+            eb.or([
+              eb('excluded.remaining', '=', 0),
+              eb('x_rate_limits.remaining', '>', 0),
+              eb('excluded.seen_at', '>=', eb.ref('x_rate_limits.reset_at')),
+            ]),
+          ),
+      )
       .execute();
+  }
+
+  /** Until when an endpoint is used up, as any process on this store learned it; undefined when it is open. */
+  async closedUntil(endpoint: string, auth: string, at: Date, change: boolean): Promise<Date | undefined> {
+    const key = keyOf({ endpoint, auth });
+    const known = change || this.#isClose(key, at) ? undefined : this.#freshList();
+    let limits = await (known ?? this.#readList(at));
+    // Another process saw how little is left: only the newest list will do.
+    if (known && limits.close.has(key)) limits = await this.#readList(at);
+    const until = limits.closed.get(key);
+    return until && until > at ? until : undefined;
+  }
+
+  #freshList(): Promise<LimitList> | undefined {
+    return this.#list && performance.now() - this.#list.at < LIST_AGE_MS ? this.#list.limits : undefined;
+  }
+
+  #isClose(key: string, at: Date): boolean {
+    const seen = this.#seen.get(key);
+    return seen !== undefined && seen.remaining <= CLOSE && seen.resetAt > at;
+  }
+
+  #readList(at: Date): Promise<LimitList> {
+    const limits = this.#readLimits(at);
+    this.#list = { at: performance.now(), limits };
+    return limits;
+  }
+
+  /** Mostly empty, so that one short statement answers for every endpoint. Never throws: X itself still refuses. */
+  async #readLimits(at: Date): Promise<LimitList> {
+    try {
+      const rows = await this.#db
+        .selectFrom('x_rate_limits')
+        .select(['endpoint', 'auth', 'remaining', 'reset_at'])
+        .where('realm', '=', this.#realm)
+        .where('remaining', '<=', CLOSE)
+        .where('reset_at', '>', at.toISOString())
+        .execute();
+      const closed = rows.filter(({ remaining }) => remaining === 0);
+      return {
+        closed: new Map(closed.map((row) => [keyOf(row), new Date(row.reset_at)])),
+        close: new Set(rows.map(keyOf)),
+      };
+    } catch (error) {
+      this.#onLost(error);
+      return NO_LIMITS;
+    }
   }
 
   async rateLimits(): Promise<readonly RateLimitRow[]> {
@@ -141,7 +229,38 @@ export class ExchangeStore {
   }
 }
 
+const limitPlace = ({ limitKey, endpoint, auth }: Exchange) => ({ endpoint: limitKey ?? endpoint, auth });
+
+const keyOf = ({ endpoint, auth }: { readonly endpoint: string; readonly auth: string }): string =>
+  `${auth} ${endpoint}`;
+
 export const warnLost =
   (log: Log) =>
   (error: unknown): void =>
-    log.warn('x usage could not be written down', { error: String(error) });
+    log.warn('X usage and limits could not be read or recorded', { error: String(error) });
+
+/** What the client keeps in the store; made by migration 010-x-client. */
+export interface XClientTables {
+  x_rate_limits: {
+    endpoint: string;
+    /** `user`, `app` or `ads`: X counts them apart. */
+    auth: string;
+    /** The backend and account they belong to, so that the sandbox never mixes with X. */
+    realm: string;
+    limit_max: number;
+    remaining: number;
+    reset_at: string;
+    seen_at: string;
+  };
+  x_usage: {
+    day: string;
+    realm: string;
+    endpoint: string;
+    method: string;
+    calls: Generated<number>;
+    failures: Generated<number>;
+    items: Generated<number>;
+    /** Millionths of a US dollar: sums stay exact. */
+    cost_micros: Generated<number>;
+  };
+}

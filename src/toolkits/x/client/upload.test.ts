@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startXWorld } from '../../../../test/support/x-sandbox.ts';
+import { startXWorld } from '../test/support/sandbox.ts';
 
 const MB = 1024 * 1024;
 
@@ -37,6 +37,15 @@ describe('media upload', () => {
       data: { attachments: { media_keys: [media.mediaKey] } },
       includes: { media: [{ type: 'photo', alt_text: 'A calm pool' }] },
     });
+  });
+
+  it('returns the media ID when X refuses only the alt text', async () => {
+    await using world = await startXWorld();
+    await world.sandbox.control('fault', { kind: 'forbidden', endpoint: 'media_metadata' });
+    const file = { bytes: new Uint8Array(64), mediaType: 'image/png', category: 'tweet_image' } as const;
+    const media = await world.api.uploadMedia({ ...file, altText: 'A calm pool' });
+    expect(media).toMatchObject({ mediaId: expect.any(String), altTextError: expect.stringContaining('X') });
+    await world.api.request('create_tweet', { text: 'with a picture', media_ids: [media.mediaId] });
   });
 
   it('waits until a video is processed', async () => {

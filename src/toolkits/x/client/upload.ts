@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { XError } from '../errors.ts';
 import type { MediaFile, UploadedMedia, XReply } from './api.ts';
 
 type UploadStep = 'media_initialize' | 'media_append' | 'media_finalize' | 'media_status' | 'media_metadata';
@@ -35,7 +36,7 @@ const answer = z.looseObject({
 
 type Info = z.output<typeof answer>['data'];
 
-/** Initialize, append, finalize, wait, describe. Uploaded bytes are nobody's post yet: a failure leaves nothing behind. */
+/** Initialize, append, finalize, wait, describe. Uploaded bytes are not a post yet: a failure leaves nothing behind. */
 export async function upload(file: MediaFile, ports: UploadPorts): Promise<UploadedMedia> {
   const total = file.bytes.byteLength;
   const started = await step(ports, 'media_initialize', {
@@ -47,9 +48,7 @@ export async function upload(file: MediaFile, ports: UploadPorts): Promise<Uploa
   let info = await step(ports, 'media_finalize', { media_id: started.id });
   const wasProcessed = info.processing_info !== undefined;
   info = await waitUntilReady(info, ports);
-  if (file.altText) {
-    await guarded(() => ports.call('media_metadata', { media_id: info.id, alt_text: file.altText }));
-  }
+  const altTextError = file.altText ? await describe(info.id, file.altText, ports) : undefined;
   const lifetime = info.expires_after_secs ?? started.expires_after_secs;
   return {
     mediaId: info.id,
@@ -58,7 +57,19 @@ export async function upload(file: MediaFile, ports: UploadPorts): Promise<Uploa
     segments,
     processing: wasProcessed,
     expiresAt: lifetime === undefined ? undefined : new Date(ports.now().getTime() + lifetime * 1000),
+    ...(altTextError === undefined ? {} : { altTextError }),
   };
+}
+
+/** The bytes are there whatever becomes of their description: without the ID they would be uploaded again. */
+async function describe(mediaId: string, altText: string, ports: UploadPorts): Promise<string | undefined> {
+  try {
+    await ports.call('media_metadata', { media_id: mediaId, alt_text: altText });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ToolError) return error.message;
+    throw error;
+  }
 }
 
 async function append(bytes: Uint8Array, mediaId: string, ports: UploadPorts): Promise<number> {
@@ -78,13 +89,13 @@ async function waitUntilReady(first: Info, ports: UploadPorts): Promise<Info> {
     const state = info.processing_info;
     if (!state || state.state === 'succeeded') return info;
     if (state.state === 'failed') {
-      throw new ToolFault(
+      throw new XError(
         'media_upload_error',
         `X could not process the file: "${state.error?.message ?? 'no reason given'}"`,
       );
     }
     if (waited >= MAX_WAIT_MS)
-      throw new ToolFault('media_upload_error', 'X did not finish processing the file within 5 minutes');
+      throw new XError('media_upload_error', 'X did not finish processing the file within 5 minutes');
     wait = Math.min(state.check_after_secs ?? wait * 2, LONGEST_WAIT_S);
     await ports.sleep(wait * 1000);
     info = await step(ports, 'media_status', { media_id: info.id });
@@ -98,7 +109,7 @@ async function step(
 ): Promise<Info> {
   const parsed = answer.safeParse((await guarded(() => ports.call(name, args))).json);
   if (parsed.success) return parsed.data.data;
-  throw new ToolFault('media_upload_error', `X answered ${name} without a media id`);
+  throw new XError('media_upload_error', `X answered ${name} without a media ID`);
 }
 
 /** Refusals of the file itself are media errors; everything else keeps its own code. Nothing was published either way. */
@@ -106,14 +117,10 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ToolFault)) throw error;
+    if (!(error instanceof ToolError)) throw error;
     const aboutFile = error.code === 'validation_error' || (error.code === 'x_api_error' && !error.retryable);
-    const code = aboutFile ? 'media_upload_error' : error.code;
-    throw new ToolFault(code, error.message, {
-      cause: error.cause,
-      effect: 'none',
-      ...(error.resetAt ? { resetAt: error.resetAt } : {}),
-      ...(error.detail ? { detail: error.detail } : {}),
-    });
+    const { message, cause, resetAt, detail } = error;
+    const options = { cause, resetAt, detail, effect: 'none' as const };
+    throw aboutFile ? new XError('media_upload_error', message, options) : error.reworded(message, options);
   }
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startModel, type TestModel } from '../../../../test/support/x-model.ts';
-import { silentLog } from '../../../../test/support/x-sandbox.ts';
 import * as config from '../config.ts';
-import { containsPhrase, textKey } from '../lib/post-text.ts';
+import { containsPhrase, textKey } from '../posting/text.ts';
+import { startModel, type TestModel } from '../test/support/model.ts';
+import { silentLog } from '../test/support/sandbox.ts';
 import { Writer, type WriterOptions } from './writer.ts';
 
 const NEVER = new AbortController().signal;
@@ -99,7 +99,7 @@ describe('the writer', () => {
     expect(system).not.toContain('mallory');
   });
 
-  it('tells the model to mention the product only when asked to', async () => {
+  it('instructs the model to mention the product only when asked to', async () => {
     await writer().reply({ post }, NEVER);
     await writer().reply({ post, mentionProduct: true }, NEVER);
     expect(model.requests[0]?.prompt).toContain('Do not mention Tidepool');
@@ -126,7 +126,7 @@ describe('the writer', () => {
     });
   });
 
-  it('tells a refused key from a failing server, and neither repeats the server’s words', async () => {
+  it('distinguishes a refused key from a failing server, and neither repeats the server’s words', async () => {
     model.failOnce(401);
     await expect(writer().tweet({ topic: 'x' }, NEVER)).rejects.toMatchObject({
       code: 'llm_error',

@@ -1,24 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import type { LanguageModel } from 'ai';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { Log } from '../../../contract/ports.ts';
-import type { Journal } from '../growth/journal.ts';
+import { timeLimit } from '../../../lib/time-limit.ts';
+import type { ActivityStore } from '../growth/activity-store.ts';
 import type { PostKind } from '../growth/tables.ts';
-import { postLength, textKey } from '../lib/post-text.ts';
+import { postLength, textKey } from '../posting/text.ts';
 import type { XSettings } from '../services.ts';
-import { bareText, type DraftRules, draftProblem, splitParts } from './draft-check.ts';
-import { modelName, openModel } from './model.ts';
-import { avoid, persona, productRule, type QuotedPost, untrusted } from './prompts.ts';
+import { bareText, type DraftRules, draftProblem, splitParts } from './compose.ts';
 import {
   ARCHETYPES,
   type Archetype,
+  avoid,
   FORMATS,
   type Format,
   isFormat,
+  modelName,
+  openModel,
+  persona,
   pickArchetype,
+  productRule,
+  type QuotedPost,
   STRUCTURES,
   type Structure,
-} from './styles.ts';
+  untrusted,
+} from './prompts.ts';
 
 /** A post needs a hundred at most; models that think first count their thoughts too. */
 const POST_TOKENS = 4000;
@@ -27,7 +33,7 @@ const THREAD_TOKENS = 12_000;
 export interface WriterOptions {
   readonly settings: Pick<XSettings, 'llm' | 'business' | 'limits'>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly journal: Pick<Journal, 'generated' | 'llmUsed'>;
+  readonly journal: Pick<ActivityStore, 'generated' | 'llmUsed'>;
   readonly log: Log;
   bannedPhrase(text: string): string | undefined;
   now(): Date;
@@ -46,7 +52,7 @@ export interface ReplyWish {
   readonly mentionProduct?: boolean;
 }
 
-export interface ThreadWish {
+export interface ThreadRequest {
   readonly topic: string;
   readonly count: number;
   readonly structure?: Structure;
@@ -131,7 +137,7 @@ export class Writer {
     return written;
   }
 
-  async thread(wish: ThreadWish, signal: AbortSignal): Promise<readonly Written[]> {
+  async thread(wish: ThreadRequest, signal: AbortSignal): Promise<readonly Written[]> {
     const { business, limits } = this.#options.settings;
     const prompt = lines([
       `Write a thread of exactly ${wish.count} posts about: ${wish.topic}`,
@@ -176,14 +182,14 @@ export class Writer {
     return { bannedPhrase: this.#options.bannedPhrase, allowedLinks: product_url ? [product_url] : [] };
   }
 
-  /** Two tries: the second is told what was wrong with the first. */
+  /** Two tries: the second gets what was wrong with the first. */
   async #attempt<T>(task: Task, read: (answer: string) => Promise<Reading<T>>): Promise<T> {
     const first = await read(await this.#ask(task));
     if (first.ok) return first.value;
-    const prompt = `${task.prompt}\n\nYour first try could not be used. ${first.problem}`;
+    const prompt = `${task.prompt}\n\nYour first attempt could not be used. ${first.problem}`;
     const second = await read(await this.#ask({ ...task, prompt }));
     if (second.ok) return second.value;
-    throw new ToolFault('llm_error', `The model's text could not be used, twice. ${second.problem}`, {
+    throw new ToolError('llm_error', `The model's text could not be used, twice. ${second.problem}`, {
       detail: { purpose: task.purpose },
     });
   }
@@ -197,6 +203,7 @@ export class Writer {
       throw error;
     });
     const { generateText } = await import('ai');
+    const limit = timeLimit(llm.timeout_seconds * 1000, signal);
     try {
       const { text, usage } = await generateText({
         model,
@@ -205,7 +212,7 @@ export class Writer {
         maxOutputTokens: maxTokens,
         temperature,
         maxRetries: 1,
-        abortSignal: AbortSignal.any([signal, AbortSignal.timeout(llm.timeout_seconds * 1000)]),
+        abortSignal: limit.signal,
       });
       const use = { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 };
       await journal
@@ -214,20 +221,22 @@ export class Writer {
       return text;
     } catch (error) {
       if (signal.aborted) throw error;
-      throw await modelFault(error);
+      throw await modelError(error);
+    } finally {
+      limit.clear();
     }
   }
 
-  /** So that the post made of this text later knows its topic and style, whoever posts it. */
+  /** So that the post made of this text later knows its topic and style, no matter who posts it. */
   async #remember(kind: PostKind, text: string, topic?: string, style?: string): Promise<void> {
     const { journal, now, log } = this.#options;
     await journal
       .generated({ id: randomUUID(), textKey: textKey(text), kind, topic, style }, now())
-      .catch((error: unknown) => log.warn('A draft was not remembered', { error: String(error) }));
+      .catch((error: unknown) => log.warn('A draft was not stored', { error: String(error) }));
   }
 }
 
-async function modelFault(error: unknown): Promise<ToolFault> {
+async function modelError(error: unknown): Promise<ToolError> {
   const { APICallError } = await import('ai');
   const status = APICallError.isInstance(error) ? error.statusCode : undefined;
   const refused = status === 401 || status === 403 || status === 404;
@@ -237,7 +246,7 @@ async function modelFault(error: unknown): Promise<ToolFault> {
       : refused
         ? `The language model's server refused the request with status ${status}; check llm.api_key and llm.model.`
         : `The language model's server failed with status ${status}.`;
-  return new ToolFault('llm_error', message, { cause: error, ...(refused ? { retryable: false } : {}) });
+  return new ToolError('llm_error', message, { cause: error, ...(refused ? { retryable: false } : {}) });
 }
 
 const measured = async (text: string): Promise<Written> => ({ text, length: await postLength(text) });

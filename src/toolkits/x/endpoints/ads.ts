@@ -34,7 +34,7 @@ const OBJECTIVES = [
   'WEBSITE_CLICKS',
 ];
 
-const UNLISTED = 'the Ads API is a host of its own with no published specification file';
+const UNLISTED = 'the Ads API is a separate host with no published specification file';
 
 export const ads = {
   x_ads_accounts: {

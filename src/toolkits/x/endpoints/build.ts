@@ -1,4 +1,5 @@
 import type { Endpoint, Param } from './endpoint.ts';
+import { inDescribedSpelling } from './field-values.ts';
 import { problemWith, splitList } from './values.ts';
 
 export type WireValue = string | number | boolean | null | WireValue[] | { [key: string]: WireValue };
@@ -51,7 +52,13 @@ export function buildRequest(endpoint: Endpoint, args: Readonly<Record<string, u
     else if (endpoint.encoding === 'json') place(body, param.wire, asJson(param, value));
     else flat.push([param.wire, value instanceof Uint8Array ? value : asText(param, value)]);
   }
-  return { method: endpoint.method, host: endpoint.host, path, query, body: wrap(endpoint, body, flat) };
+  return {
+    method: endpoint.method,
+    host: endpoint.host,
+    path,
+    query: inDescribedSpelling(endpoint, query),
+    body: wrap(endpoint, body, flat),
+  };
 }
 
 function wrap(

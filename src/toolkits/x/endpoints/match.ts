@@ -2,7 +2,7 @@ import type { Endpoint } from './endpoint.ts';
 import { ALL_ENDPOINTS } from './table.ts';
 
 export interface Match {
-  /** More than one where X tells them apart by the body only. */
+  /** More than one where X distinguishes them by the body only. */
   readonly endpoints: readonly Endpoint[];
   readonly path: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
 import type { EndpointId } from './ids.ts';
 
-const ofPosts = ['post.fields', 'poll.fields', 'place.fields'];
+const ofPosts = ['poll.fields', 'place.fields'];
 const ofPostsWithMedia = [...ofPosts, 'media.fields'];
 const ofUsers = ['post.fields'];
 const ofMembers = ['post.fields', 'expansions'];

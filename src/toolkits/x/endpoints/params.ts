@@ -18,7 +18,7 @@ export const body = make('body');
 
 /** The own user's id as a path part; tools ask for it because their documents do. */
 export const self = (wire = 'id', required = true): Param =>
-  path(wire, 'self_id', { required, doc: 'own id, or me' });
+  path(wire, 'self_id', { required, doc: 'own ID, or me' });
 
 /** `max_results` and `pagination_token`, with X's bounds. `fallback` where the documented default is not X's own. */
 export const paged = (
@@ -28,11 +28,11 @@ export const paged = (
   fallback?: { readonly fallback: number },
 ): Params => ({
   max_results: query('max_results', 'integer', { min, max, ...fallback }),
-  pagination_token: query(token, 'token', { doc: 'next_token of the page before' }),
+  pagination_token: query(token, 'token', { doc: 'next_token of the previous page' }),
 });
 
 const FIELDS = {
-  tweet_fields: 'tweet.fields',
+  tweet_fields: 'post.fields',
   user_fields: 'user.fields',
   list_fields: 'list.fields',
   space_fields: 'space.fields',
@@ -55,6 +55,7 @@ export function fields(fallbacks: Partial<Record<FieldName, string>>): Params {
   return params;
 }
 
+// What the tools need of each kind; field-values.ts knows whether X has it as a field or as an expansion.
 export const POST_FIELDS =
   'author_id,conversation_id,created_at,in_reply_to_user_id,lang,public_metrics,referenced_tweets';
 export const USER_FIELDS = 'created_at,description,public_metrics,verified';

@@ -1,4 +1,6 @@
+import { isObject } from '../../../lib/is-object.ts';
 import type { Endpoint, Param } from './endpoint.ts';
+import { allowedOldValues, allowedValues } from './field-values.ts';
 import { problemWith, splitList } from './values.ts';
 
 export interface IncomingRequest {
@@ -18,30 +20,37 @@ export interface Reading {
 export function readRequest(endpoint: Endpoint, request: IncomingRequest): Reading {
   const args: Record<string, unknown> = {};
   const problems: { name: string; value: string; message: string }[] = [];
-  const complain = (name: string, value: unknown, message: string) =>
+  const printStderr = (name: string, value: unknown, message: string) =>
     problems.push({ name, value: value === undefined ? '' : String(value), message });
 
   for (const [name, param] of Object.entries(endpoint.params)) {
     const raw = find(param, request, endpoint);
     if (raw === undefined) {
       if (param.required)
-        complain(param.wire, undefined, `The \`${param.wire}\` ${place(param)} can not be empty`);
+        printStderr(param.wire, undefined, `The \`${param.wire}\` ${place(param)} can not be empty`);
       continue;
     }
     const value = fromWire(param, raw, endpoint);
     const problem = problemWith(param, value);
     if (problem)
-      complain(
+      printStderr(
         param.wire,
         raw,
         `The \`${param.wire}\` ${place(param)} value [${String(raw).slice(0, 100)}] ${problem}`,
       );
     else args[name] = value;
   }
-  for (const key of request.query.keys()) {
+  const isOld = request.query.has('tweet.fields');
+  for (const [key, text] of request.query) {
     const known = names(endpoint, 'query');
+    const allowed = (isOld ? allowedOldValues : allowedValues)(endpoint, key);
+    const stranger = allowed && splitList(text).find((value) => !allowed.includes(value));
+    if (stranger !== undefined) {
+      const says = `The \`${key}\` query parameter value [${stranger}] is not one of [${allowed?.join(',')}]`;
+      printStderr(key, stranger, says);
+    }
     if (!known.includes(key))
-      complain(
+      printStderr(
         key,
         request.query.get(key),
         `The query parameter [${key}] is not one of [${known.join(',')}]`,
@@ -49,7 +58,7 @@ export function readRequest(endpoint: Endpoint, request: IncomingRequest): Readi
   }
   for (const key of Object.keys(request.body ?? {})) {
     if (!names(endpoint, 'body').includes(key)) {
-      complain(
+      printStderr(
         key,
         '',
         `$.${key}: is not defined in the schema and the schema does not allow additional properties`,
@@ -66,7 +75,8 @@ function names(endpoint: Endpoint, where: 'query' | 'body'): string[] {
     .filter((param) => param.in === where)
     .map((param) => (where === 'body' ? (param.wire.split(/[.[]/)[0] ?? '') : param.wire));
   const constants = where === 'query' ? endpoint.queryConstants : endpoint.bodyConstants;
-  return [...own, ...Object.keys(constants ?? {}), ...endpoint.others];
+  const all = [...own, ...Object.keys(constants ?? {}), ...endpoint.others];
+  return where === 'query' && all.includes('post.fields') ? [...all, 'tweet.fields'] : all;
 }
 
 function find(param: Param, request: IncomingRequest, endpoint: Endpoint): unknown {
@@ -96,6 +106,3 @@ function fromWire(param: Param, raw: unknown, endpoint: Endpoint): unknown {
       return raw;
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

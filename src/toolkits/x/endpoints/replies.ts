@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Endpoint, EntityName } from './endpoint.ts';
 
 // X adds fields all the time: only what every tool relies on is demanded, everything else passes through.
-// Functions, because importing the table must not build schemas nobody asked for.
+// Functions, because importing the table must not build schemas that are never used.
 const withId = () => z.looseObject({ id: z.string() });
 const metrics = () => z.record(z.string(), z.number()).optional();
 
@@ -59,13 +59,18 @@ export function replySchema(endpoint: Endpoint): z.ZodType {
   }
 }
 
-/** What a table-driven tool returns: single things and small answers unwrapped, collections as X sends them. */
+/**
+ * What a table-driven tool returns: single things and small answers unwrapped, collections as X sends them. X's description
+ * requires no field in the answer to a change; one that lacks them must not look like a failure, or it is sent again.
+ */
 export function resultSchema(endpoint: Endpoint): z.ZodType {
   const { reply } = endpoint;
+  const change = endpoint.effect !== 'read';
   switch (reply.shape) {
     case 'one': {
       const entity = ENTITIES[reply.of]();
-      return entity instanceof z.ZodObject ? entity.extend(aside()) : entity;
+      if (!(entity instanceof z.ZodObject)) return entity;
+      return (change ? entity.partial() : entity).extend(aside());
     }
     case 'many':
       return z.looseObject({
@@ -75,7 +80,7 @@ export function resultSchema(endpoint: Endpoint): z.ZodType {
         ...aside(),
       });
     case 'flags':
-      return flags(reply.fields);
+      return change ? flags(reply.fields).partial() : flags(reply.fields);
     case 'empty':
       return z.object({});
   }

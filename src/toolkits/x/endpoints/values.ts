@@ -19,7 +19,7 @@ const FORMS: Partial<Record<Param['kind'], { readonly pattern: RegExp; readonly 
   ads_id: { pattern: /^[A-Za-z0-9]{1,20}$/, says: 'must be an id of up to 20 letters and digits' },
   username: { pattern: /^@?\w{1,15}$/, says: 'must be a username of up to 15 letters, digits and _' },
   token: { pattern: PRINTABLE, says: 'must be a token from an earlier reply' },
-  time: { pattern: TIME, says: 'must be a time like 2026-02-25T13:00:00Z' },
+  time: { pattern: TIME, says: 'must be a time such as 2026-02-25T13:00:00Z' },
 };
 
 /** What is wrong with a value, in words that follow its name; undefined when it may be sent. */
@@ -35,16 +35,16 @@ export function problemWith(param: Param, value: unknown): string | undefined {
     case 'csv':
       return typeof value === 'string'
         ? problemWithItems(param, splitList(value))
-        : 'must be a comma-separated text';
+        : 'must be comma-separated text or a list of strings, such as ["1", "2"]';
     case 'ids':
     case 'texts':
-      return isTexts(value) ? problemWithItems(param, value) : 'must be a list of texts';
+      return isTexts(value) ? problemWithItems(param, value) : 'must be a list of strings';
     case 'rules':
       return problemWithRules(param, value);
     case 'binary':
       return value instanceof Uint8Array ? undefined : 'must be bytes';
     default:
-      return typeof value === 'string' ? problemWithText(param, value) : 'must be a text';
+      return typeof value === 'string' ? problemWithText(param, value) : 'must be a string';
   }
 }
 
@@ -70,7 +70,7 @@ function problemWithText(param: Param, value: string): string | undefined {
 }
 
 function problemWithInteger(param: Param, value: unknown): string | undefined {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return 'must be a whole number';
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return 'must be an integer';
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = param;
   if (value < min || value > max) return `must be between ${min} and ${max}`;
   return undefined;
@@ -81,9 +81,9 @@ function problemWithItems(param: Param, items: readonly string[]): string | unde
   if (param.maxItems !== undefined && items.length > param.maxItems)
     return `must have at most ${param.maxItems} items`;
   if (param.kind === 'ids' && !items.every((item) => DIGITS.test(item)))
-    return 'must hold ids of up to 19 digits';
+    return 'must contain IDs of up to 19 digits';
   const stranger = param.values && items.find((item) => !param.values?.includes(item));
-  return stranger === undefined ? undefined : `may only hold ${param.values?.join(', ')}`;
+  return stranger === undefined ? undefined : `may only contain ${param.values?.join(', ')}`;
 }
 
 function problemWithRules(param: Param, value: unknown): string | undefined {
@@ -100,5 +100,5 @@ function problemWithRules(param: Param, value: unknown): string | undefined {
       (!('tag' in rule) || typeof rule.tag === 'string') &&
       Object.keys(rule).every((key) => key === 'value' || key === 'tag'),
   );
-  return wellFormed ? undefined : 'must hold rules like { "value": "cats has:images", "tag": "cats" }';
+  return wellFormed ? undefined : 'must contain rules such as { "value": "cats has:images", "tag": "cats" }';
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fillIds, NAMED_POSTS } from '../../../../test/support/x-generated-calls.ts';
-import { startXWorld, toolContext, type XWorld } from '../../../../test/support/x-sandbox.ts';
+import { withIds } from '../../../../test/support/calls/x.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { GeneratedId } from '../endpoints/ids.ts';
+import { namedPosts } from '../test/support/call-world.ts';
+import { startXWorld, toolContext, type XWorld } from '../test/support/sandbox.ts';
 import { generatedTools } from './tools.ts';
 
 const OWN = '2001000001';
@@ -98,15 +99,13 @@ const optionalOf = (name: string): string[] => {
 
 describe('every optional parameter of a read', () => {
   let world: XWorld;
-  const known: Record<string, string> = {};
+  let known: Record<string, string>;
   beforeAll(async () => {
     world = await startXWorld();
-    const { items } = await world.sandbox.control('look', { collection: 'posts' });
-    for (const [name, start] of Object.entries(NAMED_POSTS))
-      known[name] = String((items as JsonObject[]).find((post) => String(post.text).startsWith(start))?.id);
+    known = await namedPosts(world.sandbox);
     // Enough of everything that a page of it can be cut short.
     const ask = (id: Parameters<XWorld['api']['request']>[0], args: JsonObject) =>
-      world.api.request(id, fillIds(args, known));
+      world.api.request(id, withIds(args, known));
     await ask('x_v2_users_pin_tweet', { user_id: 'me', tweet_id: '$mirrorquote' });
     await ask('retweet', { tweet_id: '$mirrorquote' });
     await ask('x_v2_mutes_create', { user_id: 'me', target_user_id: '2001000012' });
@@ -118,7 +117,7 @@ describe('every optional parameter of a read', () => {
 
   const answerTo = async (name: string, args: JsonObject): Promise<string> => {
     const tool = generatedTools.find((each) => each.name === name);
-    const data = await tool?.run(fillIds(args, known), toolContext(world));
+    const data = await tool?.run(withIds(args, known), toolContext(world));
     return JSON.stringify(data);
   };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { startXWorld, toolContext, type XWorld } from '../../../../test/support/x-sandbox.ts';
-import { isChange } from '../../../contract/effect.ts';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import { isChange } from '../../../contract/tool.ts';
 import type { GeneratedId } from '../endpoints/ids.ts';
+import { startXWorld, toolContext, type XWorld } from '../test/support/sandbox.ts';
 import { generatedTools } from './tools.ts';
 
 const LIST = '1500000000000000101';
@@ -71,7 +71,7 @@ async function interrupted(
     () => undefined,
     (error: unknown) => error,
   );
-  expect(fault).toBeInstanceOf(ToolFault);
+  expect(fault).toBeInstanceOf(ToolError);
   expect(fault).toMatchObject({ code: 'x_network_error', effect: 'unknown', retryable: false });
   world.clock.advance(30_000);
   const { services, callId, signal } = context;

@@ -1,25 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fillIds, GENERATED_CALLS, NAMED_POSTS } from '../../../../test/support/x-generated-calls.ts';
-import { startXWorld, toolContext, type XWorld } from '../../../../test/support/x-sandbox.ts';
+import { GENERATED_CALLS, withIds } from '../../../../test/support/calls/x.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import { namedPosts } from '../test/support/call-world.ts';
+import { startXWorld, toolContext, type XWorld } from '../test/support/sandbox.ts';
 import { generatedTools } from './tools.ts';
 
 describe('every table-driven tool on the sandbox', () => {
   let world: XWorld;
-  const known: Record<string, string> = {};
+  let known: Record<string, string>;
 
   beforeAll(async () => {
     world = await startXWorld();
-    const { items } = await world.sandbox.control('look', { collection: 'posts' });
-    const find = (start: string) =>
-      String((items as JsonObject[]).find((post) => String(post.text).startsWith(start))?.id);
-    for (const [name, start] of Object.entries(NAMED_POSTS)) known[name] = find(start);
+    known = await namedPosts(world.sandbox);
   });
   afterAll(async () => {
     await world[Symbol.asyncDispose]();
   });
 
-  const fill = (args: JsonObject): JsonObject => fillIds(args, known);
+  const fill = (args: JsonObject): JsonObject => withIds(args, known);
 
   it('is called below, all 67 of them', () => {
     expect(GENERATED_CALLS.map(([name]) => name).sort()).toEqual(

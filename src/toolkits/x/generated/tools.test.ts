@@ -1,19 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isChange } from '../../../contract/effect.ts';
+import { isChange } from '../../../contract/tool.ts';
 import { GENERATED_IDS } from '../endpoints/ids.ts';
 import { ENDPOINTS } from '../endpoints/table.ts';
 import { generatedTools } from './tools.ts';
 
-const contractPath = fileURLToPath(new URL('../../../../../shared/contract/x-tools.json', import.meta.url));
-const hasContract = existsSync(contractPath);
-
 interface ContractTool {
   readonly name: string;
-  readonly curated: boolean;
+  readonly curated: false;
   readonly category: string;
   readonly effect: string;
   readonly profiles: readonly string[];
@@ -62,18 +58,9 @@ describe('table-driven tools', () => {
     }
   });
 
-  it('asks a plain question before every change and none before a read', () => {
-    for (const tool of generatedTools) {
-      const question = tool.describeApproval?.({
-        id: '1',
-        text: 'hi',
-        rules: [{ value: 'a' }],
-        rule_ids: ['1'],
-        participant_ids: ['2'],
-      });
-      if (isChange(tool.effect)) expect(question, tool.name).toMatch(/^[A-Z].*\?( .*)?$/s);
-      else expect(question, tool.name).toBeUndefined();
-    }
+  it('presents every change, and reads from their schema', () => {
+    for (const tool of generatedTools)
+      expect(tool.present !== undefined, tool.name).toBe(isChange(tool.effect));
   });
 
   it('undoes only with tools that exist, and with arguments they accept', () => {
@@ -104,7 +91,7 @@ describe('table-driven tools', () => {
     ).toEqual([]);
   });
 
-  it('refuses whatever its announced schema refuses', () => {
+  it('refuses everything its announced schema refuses', () => {
     for (const tool of generatedTools) {
       const announced = z.fromJSONSchema(tool.input.json as Parameters<typeof z.fromJSONSchema>[0]);
       for (const args of [
@@ -144,11 +131,11 @@ describe('table-driven tools', () => {
   });
 });
 
-describe.skipIf(!hasContract)('table-driven tools beside the contract (skipped where it is absent)', () => {
-  const contract = hasContract
-    ? (JSON.parse(readFileSync(contractPath, 'utf8')) as { tools: ContractTool[] }).tools
-    : [];
-  const wanted = contract.filter(({ curated }) => !curated);
+describe('table-driven tools and their document', () => {
+  const contract = JSON.parse(readFileSync('test/data/documents/x-tools.json', 'utf8')) as {
+    readonly tools: readonly (ContractTool | { readonly curated: true })[];
+  };
+  const wanted = contract.tools.filter((tool) => !tool.curated);
   const byName = new Map(generatedTools.map((tool) => [tool.name, tool]));
   /** The contract's own note calls the required `hidden` a quirk: each of the two tools has one meaning. */
   const OPTIONAL_HERE = ['hidden'];
@@ -168,7 +155,7 @@ describe.skipIf(!hasContract)('table-driven tools beside the contract (skipped w
         profiles: [...documented.profiles].sort(),
       });
       // Two more that X can answer anywhere: the account is restricted, or the item is not there.
-      expect([...tool.faults].sort()).toEqual(
+      expect([...tool.errors].sort()).toEqual(
         [...documented.error_codes, 'x_account_restricted', 'not_found'].sort(),
       );
       expect(tool.requires?.scopes).toEqual(expect.arrayContaining([...documented.scopes]));

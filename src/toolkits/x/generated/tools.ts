@@ -1,19 +1,87 @@
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { Tool, ToolContext } from '../../../contract/tool.ts';
-import type { XReply } from '../client/api.ts';
+import { isObject } from '../../../lib/is-object.ts';
+import type { RequestOptions, XApi, XReply } from '../client/api.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { GENERATED_IDS, type GeneratedId } from '../endpoints/ids.ts';
+import { type EndpointId, GENERATED_IDS, type GeneratedId } from '../endpoints/ids.ts';
 import { ENDPOINTS } from '../endpoints/table.ts';
-import { ENGAGE_FAULTS, X_FAULTS } from '../lib/fault-codes.ts';
-import { reachX, type XServices } from '../services.ts';
-import { asObject, FarSide } from './far-side.ts';
-import { inputSchema } from './input.ts';
-import { outputSchema } from './output.ts';
-import { categoryOf, profilesOf, requirementsOf } from './placement.ts';
-import { PREPARE } from './prepare.ts';
-import { RECONCILE } from './reconcile.ts';
+import { ENGAGE_ERRORS, X_ERRORS } from '../errors.ts';
+import { dayOf } from '../growth/clock.ts';
+import { noteUndo, reachX, type XServices } from '../services.ts';
+import { PRESENT } from './presentation.ts';
+import { asObject, RECONCILE, RemoteLookup } from './reconcile.ts';
+import { categoryOf, inputSchema, outputSchema, profilesOf, requirementsOf } from './shapes.ts';
 import { WORDING } from './wording.ts';
+
+/** Undefined: there is nothing X could be asked about. */
+type Prepare = (
+  args: JsonObject,
+  x: XApi,
+  now: Date,
+  options: RequestOptions,
+) => Promise<JsonObject | undefined>;
+
+const HOUR_MS = 3_600_000;
+const WEEK_MS = 7 * 24 * HOUR_MS;
+const MONTH_MS = 30 * 24 * HOUR_MS;
+const MAX_ENTITIES = 20;
+const MAX_LINE_ITEMS = 200;
+
+const LISTED_BY: Readonly<Record<string, EndpointId>> = {
+  CAMPAIGN: 'x_ads_campaigns',
+  LINE_ITEM: 'x_ads_line_items',
+  PROMOTED_TWEET: 'x_ads_promoted_tweets',
+};
+
+/** Documented with the account alone where X wants more: the rest is looked up. */
+const PREPARE: Readonly<Partial<Record<GeneratedId, Prepare>>> = {
+  x_ads_analytics: async (args, x, now, options) => {
+    const end =
+      typeof args.end_time === 'string' ? Date.parse(args.end_time) : await lastWhole(args, x, now, options);
+    const start = typeof args.start_time === 'string' ? Date.parse(args.start_time) : end - WEEK_MS;
+    const listing = LISTED_BY[String(args.entity ?? 'CAMPAIGN')] ?? 'x_ads_campaigns';
+    const entity_ids = args.entity_ids ?? (await someIds(x, listing, args, MAX_ENTITIES, options));
+    if (entity_ids === undefined) return undefined;
+    return {
+      ...args,
+      entity_ids,
+      start_time: new Date(start).toISOString(),
+      end_time: new Date(end).toISOString(),
+    };
+  },
+  x_ads_line_item_create: async (args, _x, now) => {
+    const start = typeof args.start_time === 'string' ? new Date(args.start_time) : now;
+    const end = new Date(start.getTime() + MONTH_MS);
+    return { start_time: start.toISOString(), end_time: end.toISOString(), ...args };
+  },
+  x_ads_targeting_criteria: async (args, x, _now, options) => {
+    const line_item_ids =
+      args.line_item_ids ?? (await someIds(x, 'x_ads_line_items', args, MAX_LINE_ITEMS, options));
+    return line_item_ids === undefined ? undefined : { ...args, line_item_ids };
+  },
+};
+
+/** Days are counted from the midnights of the account's own time zone, at the offset it has today. */
+async function lastWhole(args: JsonObject, x: XApi, now: Date, options: RequestOptions): Promise<number> {
+  if (args.granularity === 'HOUR') return Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;
+  const { json } = await x.request('x_ads_account_by_id', { account_id: args.account_id ?? '' }, options);
+  const account = isObject(json) && isObject(json.data) ? json.data : {};
+  return dayOf(now, typeof account.timezone === 'string' ? account.timezone : 'UTC').start.getTime();
+}
+
+async function someIds(
+  x: XApi,
+  listing: EndpointId,
+  args: JsonObject,
+  count: number,
+  options: RequestOptions,
+): Promise<string | undefined> {
+  const { json } = await x.request(listing, { account_id: args.account_id ?? '', count }, options);
+  const items = isObject(json) && Array.isArray(json.data) ? json.data : [];
+  const ids = items.filter((item) => isObject(item)).map((item) => String(item.id));
+  return ids.length === 0 ? undefined : ids.join(',');
+}
 
 type Services = Pick<XServices, 'x'>;
 
@@ -25,7 +93,8 @@ export const generatedTools: readonly Tool<Services>[] = GENERATED_IDS.map(toolO
 
 function toolOf(id: GeneratedId): Tool<Services> {
   const endpoint = ENDPOINTS[id];
-  const { title, summary, ask, risks, undo } = WORDING[id];
+  const { title, summary, risks, undo } = WORDING[id];
+  const present = PRESENT[id];
   const reconcile = RECONCILE[id];
   const change = endpoint.effect !== 'read';
   return {
@@ -36,11 +105,12 @@ function toolOf(id: GeneratedId): Tool<Services> {
     reach: 'network',
     category: categoryOf(id),
     profiles: profilesOf(id, endpoint),
-    faults: change ? ENGAGE_FAULTS : X_FAULTS,
+    errors: change ? ENGAGE_ERRORS : X_ERRORS,
     requires: requirementsOf(id, endpoint),
     input: inputSchema(endpoint),
     output: outputSchema(endpoint),
-    ...(ask ? { describeApproval: ask } : {}),
+    ...(present ? { present } : {}),
+    ...(change && id.startsWith('x_ads_') ? { movesMoney: true } : {}),
     ...(risks ? { risks } : {}),
     ...(undo ? { rollback: undo } : {}),
     ...(UPDATES.has(id) ? { check: (args: JsonObject) => mustChange(endpoint, args) } : {}),
@@ -48,7 +118,7 @@ function toolOf(id: GeneratedId): Tool<Services> {
     ...(reconcile
       ? {
           reconcile: async (args: JsonObject, { services, signal, startedAt }) =>
-            reconcile(args, new FarSide(await services.x(), signal, startedAt)),
+            reconcile(args, new RemoteLookup(await services.x(), signal, startedAt)),
         }
       : {}),
   } satisfies Tool<Services>;
@@ -57,7 +127,7 @@ function toolOf(id: GeneratedId): Tool<Services> {
 function mustChange({ params }: Endpoint, args: JsonObject): void {
   const fields = Object.keys(params).filter((name) => params[name]?.in === 'body');
   if (!fields.some((name) => args[name] !== undefined))
-    throw new ToolFault('invalid_input', `Nothing to change: give one or more of ${fields.join(', ')}.`);
+    throw new ToolError('invalid_input', `Nothing to change: give one or more of ${fields.join(', ')}.`);
 }
 
 async function run(
@@ -75,9 +145,7 @@ async function run(
   if (reply.retries > 0) context.note({ retry_count: reply.retries });
   if (endpoint.paging) notePage(endpoint, reply, context);
   const data = shape(endpoint, reply.json);
-  const undo = WORDING[id].undo?.(args, data);
-  if (undo) context.note({ rollback: { reversible: true, undo_tool: undo.tool, undo_params: undo.args } });
-  else if (endpoint.effect !== 'read') context.note({ rollback: { reversible: false } });
+  if (endpoint.effect !== 'read') noteUndo(context, WORDING[id].undo?.(args, data));
   return data;
 }
 

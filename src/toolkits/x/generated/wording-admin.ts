@@ -1,7 +1,70 @@
-import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import type { JsonValue } from '../../../contract/json.ts';
+import { isObject } from '../../../lib/is-object.ts';
 import type { GeneratedId } from '../endpoints/ids.ts';
 import type { Wording } from './wording.ts';
-import { changesOf, idOf } from './wording-lists.ts';
+
+type ListTool =
+  `x_v2_lists_${'get' | 'create' | 'update' | 'delete' | 'members' | 'members_add' | 'members_remove' | 'followers' | 'tweets' | 'owned' | 'memberships' | 'pinned' | 'pin' | 'follow' | 'unfollow'}`;
+
+export const listWording: Readonly<Record<ListTool, Wording>> = {
+  x_v2_lists_get: { title: 'Get a List', summary: 'Reads one List.' },
+  x_v2_lists_create: {
+    title: 'Create a List',
+    summary: 'Creates a List.',
+    undo: (_args, data) => {
+      const id = idOf(data);
+      return id === undefined ? undefined : { tool: 'x_v2_lists_delete', args: { id } };
+    },
+  },
+  x_v2_lists_update: {
+    title: 'Update a List',
+    summary: 'Changes name, description or privacy of your List.',
+  },
+  x_v2_lists_delete: {
+    title: 'Delete a List',
+    summary: 'Deletes your List.',
+    risks: () => ['A deleted List cannot be restored.'],
+  },
+  x_v2_lists_members: { title: 'List members', summary: 'Lists members of a List.' },
+  x_v2_lists_members_add: {
+    title: 'Add a List member',
+    summary: 'Adds a user to your List.',
+    undo: ({ id = '', user_id = '' }) => ({
+      tool: 'x_v2_lists_members_remove',
+      args: { id, target_user_id: user_id },
+    }),
+  },
+  x_v2_lists_members_remove: {
+    title: 'Remove a List member',
+    summary: 'Removes a user from your List.',
+    undo: ({ id = '', target_user_id = '' }) => ({
+      tool: 'x_v2_lists_members_add',
+      args: { id, user_id: target_user_id },
+    }),
+  },
+  x_v2_lists_followers: { title: 'List followers of a List', summary: 'Lists followers of a List.' },
+  x_v2_lists_tweets: { title: 'Read a List', summary: 'Lists posts by members of a List.' },
+  x_v2_lists_owned: { title: 'List owned Lists', summary: 'Lists the Lists a user owns.' },
+  x_v2_lists_memberships: { title: 'List memberships', summary: 'Lists the Lists a user is on.' },
+  x_v2_lists_pinned: { title: 'List pinned Lists', summary: 'Lists the Lists you pinned.' },
+  x_v2_lists_pin: {
+    title: 'Pin a List',
+    summary: 'Pins a List.',
+  },
+  x_v2_lists_follow: {
+    title: 'Follow a List',
+    summary: 'Follows a List.',
+    undo: ({ user_id = 'me', list_id = '' }) => ({ tool: 'x_v2_lists_unfollow', args: { user_id, list_id } }),
+  },
+  x_v2_lists_unfollow: {
+    title: 'Unfollow a List',
+    summary: 'Unfollows a List.',
+    undo: ({ user_id = 'me', list_id = '' }) => ({ tool: 'x_v2_lists_follow', args: { user_id, list_id } }),
+  },
+};
+
+const idOf = (data: JsonValue): string | undefined =>
+  isObject(data) && typeof data.id === 'string' ? data.id : undefined;
 
 type AdminTool = Extract<
   GeneratedId,
@@ -17,9 +80,7 @@ export const adminWording: Readonly<Record<AdminTool, Wording>> = {
   x_ads_campaign_by_id: { title: 'Get a campaign', summary: 'Reads one campaign.' },
   x_ads_campaign_create: {
     title: 'Create a campaign',
-    summary: 'Creates a campaign, paused unless told otherwise.',
-    ask: (args) =>
-      `Create the campaign “${args.name}” (${args.status ?? 'PAUSED'}${budgetOf(args)}) in Ads account ${args.account_id}?`,
+    summary: 'Creates a campaign, paused by default.',
     risks: ({ status }) => (status === 'ACTIVE' ? [SPENDS] : []),
     undo: ({ account_id = '' }, data) => {
       const id = idOf(data);
@@ -31,8 +92,6 @@ export const adminWording: Readonly<Record<AdminTool, Wording>> = {
   x_ads_campaign_update: {
     title: 'Update a campaign',
     summary: 'Changes name, status or budget of a campaign.',
-    ask: ({ account_id, campaign_id, ...changes }) =>
-      `Change the campaign ${campaign_id} of Ads account ${account_id}: ${changesOf(changes)}?`,
     risks: ({ status, daily_budget_amount_local_micro, total_budget_amount_local_micro }) =>
       status === 'ACTIVE' ||
       (daily_budget_amount_local_micro ?? total_budget_amount_local_micro) !== undefined
@@ -42,30 +101,24 @@ export const adminWording: Readonly<Record<AdminTool, Wording>> = {
   x_ads_campaign_delete: {
     title: 'Delete a campaign',
     summary: 'Deletes a campaign.',
-    ask: ({ account_id, campaign_id }) => `Delete the campaign ${campaign_id} of Ads account ${account_id}?`,
     risks: () => ['A deleted campaign stops and cannot be restored.'],
   },
   x_ads_line_items: { title: 'List line items', summary: 'Lists line items of an Ads account.' },
   x_ads_line_item_create: {
     title: 'Create a line item',
-    summary: 'Creates a line item in a campaign, paused unless told otherwise.',
-    ask: ({ campaign_id, objective, bid_amount_local_micro, status }) =>
-      `Create a line item (${status ?? 'PAUSED'}) for ${objective} with a bid of ${money(bid_amount_local_micro)} in campaign ${campaign_id}?`,
+    summary: 'Creates a line item in a campaign, paused by default.',
     risks: () => [SPENDS],
   },
   x_ads_promoted_tweets: { title: 'List promoted posts', summary: 'Lists promoted posts of an Ads account.' },
   x_ads_promoted_tweet_create: {
     title: 'Promote posts',
     summary: 'Promotes posts with a line item.',
-    ask: ({ line_item_id, tweet_ids }) => `Promote the posts ${tweet_ids} with line item ${line_item_id}?`,
     risks: () => [SPENDS],
   },
   x_ads_targeting_criteria: { title: 'List targeting', summary: 'Lists targeting criteria of line items.' },
   x_ads_targeting_create: {
     title: 'Add targeting',
     summary: 'Adds a targeting criterion to a line item.',
-    ask: ({ line_item_id, targeting_type, targeting_value }) =>
-      `Target ${targeting_type} “${targeting_value}” with line item ${line_item_id}?`,
     undo: ({ account_id = '' }, data) => {
       const id = idOf(data);
       return id === undefined ? undefined : { tool: 'x_ads_targeting_delete', args: { account_id, id } };
@@ -74,7 +127,6 @@ export const adminWording: Readonly<Record<AdminTool, Wording>> = {
   x_ads_targeting_delete: {
     title: 'Delete targeting',
     summary: 'Deletes a targeting criterion.',
-    ask: ({ account_id, id }) => `Delete the targeting criterion ${id} of Ads account ${account_id}?`,
     risks: () => ['The line item may reach, and pay for, more people than before.'],
   },
   x_ads_analytics: {
@@ -87,7 +139,6 @@ export const adminWording: Readonly<Record<AdminTool, Wording>> = {
   x_v2_compliance_job_create: {
     title: 'Create a compliance job',
     summary: 'Starts a compliance job; upload ids to its upload_url.',
-    ask: ({ type, name }) => `Start a compliance job for ${type}${name ? ` named “${name}”` : ''}?`,
   },
   x_v2_usage_tweets: {
     title: 'Get API usage',
@@ -97,7 +148,6 @@ export const adminWording: Readonly<Record<AdminTool, Wording>> = {
   x_v2_stream_rules_add: {
     title: 'Add stream rules',
     summary: 'Adds rules to the filtered stream.',
-    ask: ({ rules }) => `Add to the filtered stream: ${valuesOf(rules)}?`,
     undo: (_args, data) => {
       const ids = newRuleIds(data);
       return ids.length === 0 ? undefined : { tool: 'x_v2_stream_rules_delete', args: { rule_ids: ids } };
@@ -106,29 +156,10 @@ export const adminWording: Readonly<Record<AdminTool, Wording>> = {
   x_v2_stream_rules_delete: {
     title: 'Delete stream rules',
     summary: 'Deletes rules of the filtered stream.',
-    ask: ({ rule_ids }) => `Delete the stream rules ${Array.isArray(rule_ids) ? rule_ids.join(', ') : ''}?`,
   },
 };
 
-const MICRO = 1_000_000;
-
-const money = (micros: JsonValue | undefined): string =>
-  typeof micros === 'number' ? (micros / MICRO).toFixed(2) : '?';
-
-const budgetOf = ({ daily_budget_amount_local_micro: daily }: JsonObject): string =>
-  daily === undefined ? '' : `, ${money(daily)} a day`;
-
-const valuesOf = (rules: JsonValue | undefined): string =>
-  Array.isArray(rules)
-    ? rules
-        .map(
-          (rule) =>
-            `“${typeof rule === 'object' && rule !== null && !Array.isArray(rule) ? rule.value : ''}”`,
-        )
-        .join(', ')
-    : '';
-
 function newRuleIds(data: JsonValue): string[] {
-  const rules = typeof data === 'object' && data !== null && !Array.isArray(data) ? data.data : undefined;
+  const rules = isObject(data) ? data.data : undefined;
   return Array.isArray(rules) ? rules.map(idOf).filter((id) => id !== undefined) : [];
 }

@@ -1,16 +1,13 @@
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { GeneratedId } from '../endpoints/ids.ts';
-import { adminWording } from './wording-admin.ts';
-import { listWording } from './wording-lists.ts';
+import { adminWording, listWording } from './wording-admin.ts';
 
 /** What the table cannot say: names and sentences for people. */
 export interface Wording {
   readonly title: string;
   readonly summary: string;
-  /** For changes: the question put to the person who decides. */
-  readonly ask?: (args: JsonObject) => string;
   readonly risks?: (args: JsonObject) => readonly string[];
-  /** The call that takes it back. */
+  /** The call that undoes it. */
   readonly undo?: (
     args: JsonObject,
     data: JsonValue,
@@ -32,34 +29,29 @@ export const WORDING: Readonly<Record<GeneratedId, Wording>> = {
   x_v2_tweets_hide_reply: {
     title: 'Hide a reply',
     summary: 'Hides a reply in your conversation.',
-    ask: ({ id }) => `Hide the reply ${id} from your conversation?`,
     undo: ({ id = '' }) => ({ tool: 'x_v2_tweets_unhide_reply', args: { id } }),
   },
   x_v2_tweets_unhide_reply: {
     title: 'Unhide a reply',
     summary: 'Shows a hidden reply again.',
-    ask: ({ id }) => `Show the hidden reply ${id} again?`,
     undo: ({ id = '' }) => ({ tool: 'x_v2_tweets_hide_reply', args: { id } }),
   },
   x_v2_users_lookup_by_usernames: { title: 'Look up users', summary: 'Reads up to 100 users by name.' },
   x_v2_users_pin_tweet: {
     title: 'Pin a post',
     summary: 'Pins one of your posts to your profile.',
-    ask: ({ tweet_id }) => `Pin the post ${tweet_id} to your profile, in place of the pinned one?`,
     risks: () => [NOT_OFFERED],
     undo: ({ user_id = 'me' }) => ({ tool: 'x_v2_users_unpin_tweet', args: { user_id } }),
   },
   x_v2_users_unpin_tweet: {
     title: 'Unpin the post',
     summary: 'Removes the pinned post from your profile.',
-    ask: () => 'Remove the pinned post from your profile?',
     risks: () => [NOT_OFFERED],
   },
   x_v2_mutes_list: { title: 'List muted users', summary: 'Lists users you mute.' },
   x_v2_mutes_create: {
     title: 'Mute a user',
     summary: 'Mutes a user.',
-    ask: ({ target_user_id }) => `Mute the user ${target_user_id}? They will not be told.`,
     undo: ({ user_id = 'me', target_user_id = '' }) => ({
       tool: 'x_v2_mutes_delete',
       args: { user_id, target_user_id },
@@ -68,7 +60,6 @@ export const WORDING: Readonly<Record<GeneratedId, Wording>> = {
   x_v2_mutes_delete: {
     title: 'Unmute a user',
     summary: 'Unmutes a user.',
-    ask: ({ target_user_id }) => `Unmute the user ${target_user_id}?`,
     undo: ({ user_id = 'me', target_user_id = '' }) => ({
       tool: 'x_v2_mutes_create',
       args: { user_id, target_user_id },
@@ -78,8 +69,7 @@ export const WORDING: Readonly<Record<GeneratedId, Wording>> = {
   x_v2_blocks_create: {
     title: 'Block a user',
     summary: 'Blocks a user.',
-    ask: ({ target_user_id }) => `Block the user ${target_user_id}? You and they stop following each other.`,
-    risks: () => ['Unblocking does not bring the follows back.', NOT_OFFERED],
+    risks: () => ['Unblocking does not restore follows.', NOT_OFFERED],
     undo: ({ user_id = 'me', target_user_id = '' }) => ({
       tool: 'x_v2_blocks_delete',
       args: { user_id, target_user_id },
@@ -88,7 +78,6 @@ export const WORDING: Readonly<Record<GeneratedId, Wording>> = {
   x_v2_blocks_delete: {
     title: 'Unblock a user',
     summary: 'Unblocks a user.',
-    ask: ({ target_user_id }) => `Unblock the user ${target_user_id}?`,
     risks: () => [NOT_OFFERED],
     undo: ({ user_id = 'me', target_user_id = '' }) => ({
       tool: 'x_v2_blocks_create',
@@ -115,22 +104,17 @@ export const WORDING: Readonly<Record<GeneratedId, Wording>> = {
   x_v2_dm_send_in_conversation: {
     title: 'Send a DM in a conversation',
     summary: 'Sends a direct message in a conversation.',
-    ask: ({ id, text, attachments }) => `Send in conversation ${id}${withMedia(attachments)}: “${text}”?`,
-    risks: () => ['A sent message cannot be taken back.'],
+    risks: () => ['A sent message cannot be unsent.'],
   },
   x_v2_dm_send_to_participant: {
     title: 'Send a DM to a user',
     summary: 'Sends a direct message to a user.',
-    ask: ({ participant_id, text, attachments }) =>
-      `Send to user ${participant_id}${withMedia(attachments)}: “${text}”?`,
-    risks: () => ['A sent message cannot be taken back.'],
+    risks: () => ['A sent message cannot be unsent.'],
   },
   x_v2_dm_create_group: {
     title: 'Create a group DM',
     summary: 'Starts a group conversation with a first message.',
-    ask: ({ participant_ids, text, attachments }) =>
-      `Start a group with ${Array.isArray(participant_ids) ? participant_ids.join(', ') : ''}${withMedia(attachments)}: “${text}”?`,
-    risks: () => ['A sent message cannot be taken back.'],
+    risks: () => ['A sent message cannot be unsent.'],
   },
   x_v2_spaces_get: { title: 'Get a Space', summary: 'Reads one Space.' },
   x_v2_spaces_lookup: { title: 'Look up Spaces', summary: 'Reads up to 100 Spaces by id.' },
@@ -142,7 +126,3 @@ export const WORDING: Readonly<Record<GeneratedId, Wording>> = {
   x_v2_spaces_buyers: { title: 'List ticket buyers', summary: 'Lists who bought a ticket for your Space.' },
   x_v2_spaces_tweets: { title: 'List posts in a Space', summary: 'Lists posts shared in a Space.' },
 };
-
-function withMedia(attachments: JsonValue | undefined): string {
-  return attachments ? ` with media ${String(attachments)}` : '';
-}

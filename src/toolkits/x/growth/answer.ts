@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Principal } from '../../../contract/principal.ts';
 import { actionDelay, type Engine, need, perform, tellPages } from './engine.ts';
-import { LoopStop } from './loop-stop.ts';
+import { LoopStop } from './loop.ts';
 import type { DiscoveredRow } from './tables.ts';
 
 const MAX_ATTEMPTS = 3;
@@ -56,7 +56,7 @@ async function answer(
       return mark(engine, who, post, 'replied', `Replied to ${post.tweet_id}`);
     case 'routed':
     case 'indeterminate':
-      return mark(engine, who, post, 'queued', `A reply to ${post.tweet_id} waits (${sent.status})`);
+      return mark(engine, who, post, 'queued', `A reply to ${post.tweet_id} is pending (${sent.status})`);
     case 'dry_run':
       return mark(engine, who, post, 'skipped', 'Dry run: no reply was sent');
     default:
@@ -71,7 +71,7 @@ export async function answerAll(
   posts: readonly DiscoveredRow[],
   signal: AbortSignal,
 ): Promise<number> {
-  // Finding goes on without a model; there is nobody to write the answers.
+  // Finding goes on without a model; only the answers need one.
   if (!engine.services.writer.configured) return 0;
   let replied = 0;
   for (const [index, post] of posts.entries()) {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as config from '../config.ts';
-import { scheduleTime } from '../lib/schedule-time.ts';
-import { dayOf, instantOf, isActive, localTime, timesOn } from './clock.ts';
-import { openSlot } from './slots.ts';
+import { scheduleTime } from '../tools/drafts.ts';
+import { dayOf, instantOf, isActive, localTime, openSlot, timesOn } from './clock.ts';
 
 const schedule = (more: object) => config.schedule.schema.parse(more);
 const at = (text: string): Date => new Date(text);

@@ -1,12 +1,32 @@
 import { z } from 'zod';
-import { FORMAT_NAMES, pickOne } from '../content/styles.ts';
-import { WEEKDAYS } from './clock.ts';
+import { FORMAT_NAMES, pickOne } from '../content/prompts.ts';
+import { CONTENT, THREADS } from '../services.ts';
+import { hasSlots, openSlot, openThreadSlot, WEEKDAYS } from './clock.ts';
 import { type Engine, need, perform } from './engine.ts';
-import type { Loop } from './loop.ts';
-import { LoopStop } from './loop-stop.ts';
-import { CONTENT, THREADS } from './principals.ts';
-import { hasSlots, openSlot, openThreadSlot } from './slots.ts';
-import { pickTopic } from './topic-pick.ts';
+import { type Loop, LoopStop } from './loop.ts';
+import { topicsOf } from './scoring.ts';
+import { topicsBy } from './stats.ts';
+
+const EXPLORE = 0.2;
+const LOOK_BACK_MS = 90 * 86_400_000;
+
+/** Mostly what worked, sometimes something else, never what was posted about just now. */
+async function pickTopic(engine: Engine): Promise<string | undefined> {
+  const { services, now, random } = engine;
+  const topics = topicsOf(services.settings.business);
+  if (topics.length === 0) return undefined;
+  const since = new Date(now().getTime() - LOOK_BACK_MS);
+  const posts = await services.growth.posts.latest(['tweet', 'thread'], 500, { since, state: 'posted' });
+  const rest = Math.max(3, Math.floor(topics.length / 2));
+  const recent = posts.slice(0, Math.min(rest, topics.length - 1)).map((post) => post.topic);
+  const open = topics.filter((topic) => !recent.includes(topic));
+  const choices = open.length > 0 ? open : topics;
+  if (random() >= EXPLORE) {
+    const best = topicsBy(posts).find(({ topic, avgScore }) => avgScore !== null && choices.includes(topic));
+    if (best) return best.topic;
+  }
+  return choices[Math.min(choices.length - 1, Math.floor(random() * choices.length))];
+}
 
 const POLL_SECONDS = 60;
 const NEAR_MS = 30 * 60_000;
@@ -104,7 +124,7 @@ async function isUsed({ services }: Engine, kind: Kind, turn: string): Promise<b
   return (await services.growth.journal.cursor(`${kind}:turn`)) === turn;
 }
 
-/** The first turn of a fresh installation comes one interval after its first look, not at once. */
+/** The first turn of a fresh installation comes one interval after its first look, not immediately. */
 async function intervalTurn(
   { services, now }: Engine,
   kind: Kind,

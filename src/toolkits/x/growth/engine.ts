@@ -3,8 +3,7 @@ import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { Outcome } from '../../../contract/outcome.ts';
 import type { Principal } from '../../../contract/principal.ts';
 import type { XServices } from '../services.ts';
-import { CircuitBreaker } from './breaker.ts';
-import { LoopStop } from './loop-stop.ts';
+import { CircuitBreaker, LoopStop } from './loop.ts';
 
 /** What every loop works with. Time and chance come from here, so that tests can hold both. */
 export interface Engine {
@@ -25,7 +24,7 @@ export function createEngine(services: XServices, holder: string): Engine {
     holder,
     now: services.now,
     sleep: async (ms, signal) => {
-      // Being told to stop is no error of a loop.
+      // A request to stop is not an error of a loop.
       await wait(ms, undefined, { signal }).catch(() => undefined);
     },
     random: Math.random,
@@ -37,7 +36,7 @@ export async function tellPages({ services: { kernel, log } }: Pick<Engine, 'ser
   await kernel.events
     .publish('x.changed', {})
     .catch((error: unknown) =>
-      log.debug('Open pages could not be told of a change', { error: String(error) }),
+      log.debug('Open pages could not be notified of a change', { error: String(error) }),
     );
 }
 

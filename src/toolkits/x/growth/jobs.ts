@@ -1,13 +1,11 @@
 import type { Job } from '../../../contract/toolkit.ts';
 import type { XServices } from '../services.ts';
-import { analyticsLoop } from './analytics-loop.ts';
 import { contentLoop, threadLoop } from './content-loop.ts';
-import { discoveryLoop } from './discovery-loop.ts';
+import { discoveryLoop, targetLoop } from './discovery-loops.ts';
 import { createEngine } from './engine.ts';
 import { runLoop } from './loop.ts';
-import { mentionsLoop } from './mentions-loop.ts';
 import { runScheduler } from './scheduler.ts';
-import { targetLoop } from './target-loop.ts';
+import { analyticsLoop, mentionsLoop } from './small-loops.ts';
 
 /** The long-running work of `countersign up`. Each loop decides by the mode in force whether it acts. */
 export function growthJobs(services: XServices, holder: string): readonly Job[] {

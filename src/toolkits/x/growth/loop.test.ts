@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openXKit, type XKit } from '../../../../test/support/x-kit.ts';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { XError } from '../errors.ts';
+import { openXKit, type XKit } from '../test/support/kit.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { type Loop, readLoopState, runLoop, stepLoop } from './loop.ts';
-import { LoopStop } from './loop-stop.ts';
+import { type Loop, LoopStop, readLoopState, runLoop, stepLoop } from './loop.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -91,7 +91,7 @@ describe('a loop', () => {
     expect(await readLoopState(engine, 'test')).toMatchObject({ nextAt: until.toISOString() });
   });
 
-  it('stops when it is told to', async () => {
+  it('stops on request', async () => {
     const stop = new AbortController();
     const loop = loopOf({
       round: async () => {
@@ -104,7 +104,7 @@ describe('a loop', () => {
   });
 
   describe('with the circuit breaker', () => {
-    const refused = { status: 'failed', fault: new ToolFault('x_forbidden', 'no') } as const;
+    const refused = { status: 'failed', fault: new XError('x_forbidden', 'no') } as const;
 
     it('rests in every process once X refused too often, tries again after the cool-down, and closes on success', async () => {
       const engine = engineOf();
@@ -121,7 +121,7 @@ describe('a loop', () => {
       expect(await engine.breaker.phase(kit.clock.now())).toMatchObject({ phase: 'closed' });
     });
 
-    it('opens again at once when the first try after the cool-down is refused', async () => {
+    it('opens again immediately when the first try after the cool-down is refused', async () => {
       const { breaker } = engineOf();
       for (let n = 0; n < 5; n += 1) await breaker.observe(refused, kit.clock.now());
       kit.clock.advance(700_000);
@@ -133,7 +133,7 @@ describe('a loop', () => {
       const { breaker } = engineOf();
       for (let n = 0; n < 6; n += 1) {
         await breaker.observe(refused, kit.clock.now());
-        await breaker.observe({ status: 'failed', fault: new ToolFault('llm_error', 'no') }, kit.clock.now());
+        await breaker.observe({ status: 'failed', fault: new ToolError('llm_error', 'no') }, kit.clock.now());
         kit.clock.advance(120_000);
       }
       expect(await breaker.phase(kit.clock.now())).toMatchObject({ phase: 'closed' });

@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openXKit, type XKit, type XKitOptions, type XProcess } from '../../../../test/support/x-kit.ts';
-import { startModel, type TestModel } from '../../../../test/support/x-model.ts';
 import type { JsonObject } from '../../../contract/json.ts';
-import { analyticsLoop } from './analytics-loop.ts';
+import { openXKit, type XKit, type XKitOptions, type XProcess } from '../test/support/kit.ts';
+import { startModel, type TestModel } from '../test/support/model.ts';
 import { contentLoop, threadLoop } from './content-loop.ts';
-import { discoveryLoop } from './discovery-loop.ts';
+import { discoveryLoop, targetLoop } from './discovery-loops.ts';
 import { createEngine, type Engine } from './engine.ts';
-import { LoopStop } from './loop-stop.ts';
-import { mentionsLoop } from './mentions-loop.ts';
-import { targetLoop } from './target-loop.ts';
+import { LoopStop } from './loop.ts';
+import { analyticsLoop, mentionsLoop } from './small-loops.ts';
 
 const NEVER = new AbortController().signal;
 const HOUR = 3_600_000;
@@ -187,7 +185,7 @@ describe('the growth loops', () => {
     });
   });
 
-  it('tells open pages that it looked at a target account and what it answered', async () => {
+  it('notifies open pages that it checked a target account and what it answered', async () => {
     const engine = await open({ config: { targets: { accounts: ['@benno_ships'] } } });
     const told = async () =>
       (await kit.kernel.events.since(0)).filter(({ topic }) => topic === 'x.changed').length;

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { textKey } from '../lib/post-text.ts';
+import { textKey } from '../posting/text.ts';
 import type { GrowthTables, PostKind, PostRow } from './tables.ts';
 
 export interface NewPost {
@@ -24,7 +24,7 @@ export interface Measured {
 /** A post under way or in doubt counts like one that is out: limits must never be overrun. */
 const COUNTED = ['posting', 'posted', 'unknown'] as const;
 
-/** What was posted, by whoever: the basis of limits, duplicate checks and analytics. */
+/** What was posted, by anyone: the basis of limits, duplicate checks and analytics. */
 export class PostLog {
   readonly #db: Kysely<GrowthTables>;
   readonly #realm: () => Promise<string>;

@@ -1,5 +1,5 @@
-import { ToolFault } from '../../../contract/faults.ts';
-import { checkPostText, containsPhrase, similarity } from '../lib/post-text.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { checkPostText, containsPhrase, similarity } from '../posting/text.ts';
 import type { XSettings } from '../services.ts';
 import { dayOf } from './clock.ts';
 import type { NewPost, PostLog } from './posts.ts';
@@ -62,9 +62,9 @@ export class Safety {
       await checkPostText(text, kind === 'thread' ? index : undefined);
       const phrase = this.bannedPhrase(text);
       if (phrase === undefined) continue;
-      throw new ToolFault(
+      throw new ToolError(
         'validation_error',
-        `The text holds the banned phrase "${phrase}" (limits.banned_phrases).`,
+        `The text contains the banned phrase "${phrase}" (limits.banned_phrases).`,
         {
           detail: kind === 'thread' ? { phrase, tweet_index: index } : { phrase },
         },
@@ -126,9 +126,9 @@ export class Safety {
     const same = await this.#posts.withText(text, except);
     const since = this.#now().getTime() - DUPLICATE_DAYS * DAY_SECONDS * 1000;
     if (same && Date.parse(same.created_at) >= since) {
-      throw new ToolFault(
+      throw new ToolError(
         'validation_error',
-        'The same text was already posted; X and its readers take it for spam.',
+        'The same text was already posted; X and its readers treat duplicates as spam.',
         {
           detail: { duplicate_of: same.tweet_id ?? same.id },
         },
@@ -143,7 +143,7 @@ export class Safety {
     );
     const close = recent.find((earlier) => similarity(earlier.text, text) >= TOO_SIMILAR);
     if (close) {
-      throw new ToolFault('validation_error', 'The text is nearly the same as a recent one; write it anew.', {
+      throw new ToolError('validation_error', 'The text is nearly the same as a recent one; rewrite it.', {
         detail: { similar_to: close.tweet_id ?? close.id },
       });
     }
@@ -196,7 +196,7 @@ export class Safety {
     const recent = await this.#posts.latest(['reply'], RATIO_WINDOW - 1, { except });
     const mentions = recent.filter((reply) => reply.mentions_product === 1).length + 1;
     if (mentions <= ratio * RATIO_WINDOW) return;
-    throw new ToolFault(
+    throw new ToolError(
       'policy_denied_hard_rule',
       `Too many of the last ${RATIO_WINDOW} replies name the product (limits.product_mention_ratio = ${ratio}).`,
       { detail: { limit: 'product_mention_ratio', mentions, window: RATIO_WINDOW } },
@@ -210,8 +210,8 @@ export class Safety {
 
 const weekAfter = (at: Date): Date => new Date(at.getTime() + WEEK_SECONDS * 1000);
 
-const full = (limit: string, max: number, resetAt: Date): ToolFault =>
-  new ToolFault('policy_denied_hard_rule', `The safety limit limits.${limit} = ${max} is reached.`, {
+const full = (limit: string, max: number, resetAt: Date): ToolError =>
+  new ToolError('policy_denied_hard_rule', `The safety limit limits.${limit} = ${max} is reached.`, {
     resetAt,
     detail: { limit, max },
   });

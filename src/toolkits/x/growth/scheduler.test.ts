@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PERSON } from '../../../../test/support/kernel.ts';
-import { openXKit, type XKit, type XKitOptions, type XProcess } from '../../../../test/support/x-kit.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import { openXKit, type XKit, type XKitOptions, type XProcess } from '../test/support/kit.ts';
+import { startModel, type TestModel } from '../test/support/model.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { postDue } from './scheduler.ts';
 
@@ -44,7 +45,7 @@ describe('the scheduler', () => {
     expect(scheduled_for).toBe('2026-02-25T14:30:00.000Z');
   });
 
-  it('posts in Composer mode too, by the approval of the scheduling, and asks nobody again', async () => {
+  it('posts in Composer mode too, by the approval of the scheduling, and asks no one again', async () => {
     await open({ mode: 'composer' });
     const { outcome } = await kit.call('compose_tweet', {
       content: 'Approved for later',
@@ -58,7 +59,7 @@ describe('the scheduler', () => {
     expect(await kit.kernel.approvals.count({ states: ['pending'] })).toBe(0);
   });
 
-  it('asks in Composer mode when nobody approved the text, and follows what the person decides', async () => {
+  it('asks in Composer mode when the text was not approved, and follows what the person decides', async () => {
     await open();
     const { id } = await schedule();
     const composer = await kit.second({ mode: 'composer' });
@@ -224,5 +225,61 @@ describe('the scheduler', () => {
     await postDue(daemon(), NEVER);
     expect(await kit.posted()).toEqual([]);
     expect(await kit.kernel.approvals.count({ states: ['pending'] })).toBe(1);
+  });
+
+  it('withdraws a permit that the policy did not need', async () => {
+    await open();
+    await schedule({}, { principal: PERSON });
+    expect(await kit.kernel.approvals.count({ kind: 'permit', states: ['approved'] })).toBe(1);
+    kit.clock.advance(10 * MINUTE);
+    await postDue(daemon(), NEVER);
+    expect(await kit.posted()).toEqual(['Scheduled words']);
+    expect(await kit.kernel.approvals.count({ kind: 'permit', states: ['approved', 'pending'] })).toBe(0);
+  });
+
+  describe('with a text the model wrote', () => {
+    let model: TestModel;
+    let id: unknown;
+    const asked = async () => {
+      const [permit] = await kit.kernel.approvals.list({ kind: 'permit', states: ['pending'] });
+      if (!permit) throw new Error('no one was asked');
+      return permit;
+    };
+    beforeEach(async () => {
+      model = await startModel(() => 'Written by the model');
+      await open({ config: { llm: model.settings }, policy: { require_approval_for: ['post_tweet'] } });
+      const made = await kit.data('compose_tweet', { topic: 'tides', scheduled_for: '2026-02-25T12:10:00Z' });
+      id = made.id;
+    });
+    afterEach(() => model.close());
+
+    it('asks as soon as the text exists, and posts it once at its time', async () => {
+      expect((await asked()).args).toEqual({ text: 'Written by the model' });
+      await kit.kernel.approvals.approve((await asked()).id, PERSON);
+      await postDue(daemon(), NEVER);
+      expect(await kit.posted()).toEqual([]);
+      kit.clock.advance(10 * MINUTE);
+      await postDue(daemon(), NEVER);
+      expect(await kit.posted()).toEqual(['Written by the model']);
+    });
+
+    it('waits when no one has answered at its time, and asks no second time', async () => {
+      kit.clock.advance(10 * MINUTE);
+      await postDue(daemon(), NEVER);
+      expect(await item(id)).toMatchObject({ state: 'waiting_approval' });
+      expect(await kit.kernel.approvals.count({ states: ['pending'] })).toBe(1);
+      await kit.kernel.approvals.approve((await asked()).id, PERSON);
+      kit.clock.advance(MINUTE);
+      await postDue(daemon(), NEVER);
+      expect(await kit.posted()).toEqual(['Written by the model']);
+    });
+
+    it('never posts what a person rejected in advance', async () => {
+      await kit.kernel.approvals.reject((await asked()).id, PERSON);
+      kit.clock.advance(10 * MINUTE);
+      await postDue(daemon(), NEVER);
+      expect(await kit.posted()).toEqual([]);
+      expect(await item(id)).toMatchObject({ state: 'cancelled' });
+    });
   });
 });

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../../contract/json.ts';
 import type { Outcome } from '../../../contract/outcome.ts';
 import { principalName } from '../../../contract/principal.ts';
-import { callFor } from '../lib/compose.ts';
-import { textsOf } from './agenda.ts';
-import type { Engine } from './engine.ts';
-import { perform, tellPages } from './engine.ts';
-import { SCHEDULER } from './principals.ts';
+import { isObject } from '../../../lib/is-object.ts';
+import { callFor, voidPermits } from '../content/compose.ts';
+import { SCHEDULER } from '../services.ts';
+import { textsOf } from './content-queue.ts';
+import { type Engine, perform, tellPages } from './engine.ts';
 import type { ContentRow } from './tables.ts';
 
 const SCHEDULER_POLL_MS = 10_000;
@@ -28,18 +28,30 @@ export async function runScheduler(engine: Engine, signal: AbortSignal): Promise
 
 export async function postDue(engine: Engine, signal: AbortSignal): Promise<void> {
   const { agenda } = engine.services.growth;
+  // First, so that what a person rejected in advance is never sent.
+  await followApprovals(engine);
   for (const item of await agenda.due(engine.now(), BATCH)) {
     if (signal.aborted) return;
     if (await agenda.claim(item, engine.holder, engine.now())) await postClaimed(engine, item, signal);
   }
-  await followApprovals(engine);
 }
 
 /**
- * The key stays the same from claim to claim, whoever claims: a process that died after posting left the answer under
+ * The key stays the same from claim to claim, no matter who claims: a process that died after posting left the answer under
  * it, and one that is only slow is waited for. It changes with every edit and every certain failure.
  */
 async function postClaimed(engine: Engine, item: ContentRow, signal: AbortSignal): Promise<void> {
+  const { approvals } = engine.services.kernel;
+  const asked = item.approval_id === null ? undefined : await approvals.get(item.approval_id);
+  if (asked?.state === 'pending') {
+    await engine.services.growth.agenda.settle(
+      item.id,
+      engine.holder,
+      { state: 'waiting_approval' },
+      engine.now(),
+    );
+    return;
+  }
   const { tool, args } = callFor(item);
   const outcome = await perform(engine, SCHEDULER, tool, args, {
     signal,
@@ -55,12 +67,20 @@ async function postClaimed(engine: Engine, item: ContentRow, signal: AbortSignal
   }
   const result = (await postedBefore(engine, item, outcome)) ?? settlementOf(outcome, item, engine.now());
   await growth.agenda.settle(item.id, engine.holder, result, engine.now());
+  // A permit the policy did not need must not let an equal post through later.
+  if (result.state === 'posted' || result.state === 'failed') await dropPermits(engine, item.id);
   await growth.journal.act(engine.now(), 'scheduled_post', result.state ?? 'claimed', `Item ${item.id}`, {
     content_id: item.id,
     ...(result.tweet_id ? { tweet_id: result.tweet_id } : {}),
     ...(result.error_code ? { code: result.error_code } : {}),
   });
   await tellPages(engine);
+}
+
+async function dropPermits(engine: Engine, contentId: number): Promise<void> {
+  await voidPermits(engine, contentId, SCHEDULER).catch((error: unknown) =>
+    engine.services.log.warn('A permit could not be withdrawn', { item: contentId, error: String(error) }),
+  );
 }
 
 /** Refused as a repetition of our own post of this very item: a daemon that died had posted it. */
@@ -126,7 +146,7 @@ function failureOf(outcome: Faulty, item: ContentRow, now: Date): Settled {
 async function followApprovals(engine: Engine): Promise<void> {
   const { services, now } = engine;
   const { growth, kernel } = services;
-  for (const item of await growth.agenda.list(['waiting_approval'], BATCH)) {
+  for (const item of await growth.agenda.awaitingDecision(BATCH)) {
     if (item.approval_id === null) continue;
     const approval = await kernel.approvals.get(item.approval_id);
     const at = now();
@@ -158,6 +178,11 @@ async function followApprovals(engine: Engine): Promise<void> {
           at,
         );
         break;
+      case 'approved':
+        // A permit for a post that became due while the person was asked: it goes out in this round.
+        if (approval.kind !== 'permit' || item.state !== 'waiting_approval') continue;
+        await growth.agenda.resolve(item.id, { state: 'scheduled' }, at);
+        break;
       default:
         continue;
     }
@@ -170,8 +195,5 @@ function postedId(data: JsonValue): string | null {
   const id = data.root_tweet_id ?? data.id;
   return typeof id === 'string' ? id : null;
 }
-
-const isObject = (value: JsonValue): value is { [key: string]: JsonValue } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const after = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
-import { withDbFaults } from '../lib/db-faults.ts';
+import { withDbErrors } from '../errors.ts';
 import { createGrowthStore, type GrowthStore } from './store.ts';
 import type { GrowthTables } from './tables.ts';
 
@@ -107,7 +107,7 @@ describe.each(ENGINES)('the growth store on %s', (engine) => {
   });
 
   it('carries topic and style over from the draft a post was made of', async () => {
-    const { textKey } = await import('../lib/post-text.ts');
+    const { textKey } = await import('../posting/text.ts');
     await growth.journal.generated(
       { id: 'g', textKey: textKey('Same words'), kind: 'tweet', topic: 't', style: 's' },
       NOW,
@@ -166,16 +166,16 @@ describe.each(ENGINES)('the growth store on %s', (engine) => {
 
   it('resumes a thread for one call at a time, and not after a week', async () => {
     const { threads } = growth;
-    const first = await threads.takeUp('key', 3, 'call-1', NOW);
+    const first = await threads.claim('key', 3, 'call-1', NOW);
     await threads.posted(first.id, 0, '100', NOW);
-    await expect(threads.takeUp('key', 3, 'call-2', later(1000))).rejects.toMatchObject({ code: 'busy' });
-    await threads.letGo(first.id, 'call-1');
-    const again = await threads.takeUp('key', 3, 'call-2', later(1000));
+    await expect(threads.claim('key', 3, 'call-2', later(1000))).rejects.toMatchObject({ code: 'busy' });
+    await threads.release(first.id, 'call-1');
+    const again = await threads.claim('key', 3, 'call-2', later(1000));
     expect(again).toMatchObject({ id: 'call-1', parts: [{ position: 0, state: 'posted', tweetId: '100' }] });
     // The process of call-2 died: its hold runs out.
-    expect(await threads.takeUp('key', 3, 'call-3', later(200_000))).toMatchObject({ id: 'call-1' });
-    const fresh = await threads.takeUp('key', 3, 'call-4', later(8 * 86_400_000));
-    expect(fresh).toEqual({ id: 'call-4', parts: [] });
+    expect(await threads.claim('key', 3, 'call-3', later(200_000))).toMatchObject({ id: 'call-1' });
+    const fresh = await threads.claim('key', 3, 'call-4', later(8 * 86_400_000));
+    expect(fresh).toEqual({ id: 'call-4', parts: [], createdAt: later(8 * 86_400_000) });
   });
 
   it('remembers cursors, follower counts, uploads and model use', async () => {
@@ -202,8 +202,8 @@ describe.each(ENGINES)('the growth store on %s', (engine) => {
   });
 });
 
-it('a store that throws is told as db_error, and a fault stays what it is', async () => {
-  const port = withDbFaults({
+it('a store that throws is reported as db_error, and a fault stays what it is', async () => {
+  const port = withDbErrors({
     read: async () => {
       throw new Error('disk I/O error');
     },

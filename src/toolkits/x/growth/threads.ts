@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { ToolFault } from '../../../contract/faults.ts';
+import { ToolError } from '../../../contract/errors.ts';
 import type { GrowthTables } from './tables.ts';
 
 const OWNER_MS = 120_000;
@@ -9,10 +9,14 @@ interface ThreadPart {
   readonly position: number;
   readonly state: 'posting' | 'posted';
   readonly tweetId: string | undefined;
+  /** When it was last sent. */
+  readonly at: Date;
 }
 
 export interface OpenThread {
   readonly id: string;
+  /** No part of it can be older. */
+  readonly createdAt: Date;
   readonly parts: readonly ThreadPart[];
 }
 
@@ -26,8 +30,8 @@ export class ThreadLog {
     this.#realm = realm;
   }
 
-  /** The unfinished thread with this content, or a new one; held for the call until `letGo`. */
-  async takeUp(key: string, size: number, callId: string, now: Date): Promise<OpenThread> {
+  /** The unfinished thread with this content, or a new one; held for the call until `release`. */
+  async claim(key: string, size: number, callId: string, now: Date): Promise<OpenThread> {
     const open = await this.unfinished(key, now);
     if (open) {
       await this.#own(open.id, callId, now);
@@ -48,7 +52,7 @@ export class ThreadLog {
       })
       .execute();
     await this.#yieldToEarlier(key, callId, now);
-    return { id: callId, parts: [] };
+    return { id: callId, createdAt: now, parts: [] };
   }
 
   /** One that was left long ago is not taken up again: its readers have gone. */
@@ -64,7 +68,7 @@ export class ThreadLog {
   async #first(key: string, states: readonly ('open' | 'complete')[], since: Date) {
     const row = await this.#db
       .selectFrom('x_threads')
-      .select(['id', 'state'])
+      .select(['id', 'state', 'created_at'])
       .where('realm', '=', await this.#realm())
       .where('thread_key', '=', key)
       .where('state', 'in', [...states])
@@ -81,13 +85,26 @@ export class ThreadLog {
       .execute();
     return {
       id: row.id,
+      createdAt: new Date(row.created_at),
       complete: row.state === 'complete',
       parts: parts.map((part) => ({
         position: part.position,
         state: part.state,
         tweetId: part.tweet_id ?? undefined,
+        at: new Date(part.at),
       })),
     };
+  }
+
+  /** The posts of a thread in order, as far as they are out. */
+  async parts(id: string): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('x_thread_parts')
+      .select('tweet_id')
+      .where('thread_id', '=', id)
+      .orderBy('position')
+      .execute();
+    return rows.flatMap(({ tweet_id }) => tweet_id ?? []);
   }
 
   async #own(id: string, callId: string, now: Date): Promise<void> {
@@ -136,7 +153,7 @@ export class ThreadLog {
       .execute();
   }
 
-  async letGo(id: string, callId: string): Promise<void> {
+  async release(id: string, callId: string): Promise<void> {
     await this.#db
       .updateTable('x_threads')
       .set({ owner: null, owner_until: null })
@@ -173,4 +190,4 @@ export class ThreadLog {
 
 const until = (now: Date): string => new Date(now.getTime() + OWNER_MS).toISOString();
 
-const busy = (): ToolFault => new ToolFault('busy', 'The same thread is being posted by another call.');
+const busy = (): ToolError => new ToolError('busy', 'The same thread is being posted by another call.');

@@ -1,19 +1,23 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { PERSON } from '../../../../test/support/kernel.ts';
-import { openXKit, type XKit } from '../../../../test/support/x-kit.ts';
 import type { JsonObject } from '../../../contract/json.ts';
-import { views } from './views.ts';
+import { openXKit, type XKit } from '../test/support/kit.ts';
+import { views } from '../views.ts';
+import { served } from './views.ts';
 
 describe('the views for people', () => {
   let kit: XKit;
   afterEach(() => kit[Symbol.asyncDispose]());
 
-  const show = async (name: string, params: JsonObject = {}) =>
-    (await views[name]?.(params, { services: kit.services, person: PERSON })) as JsonObject;
+  const show = async (name: keyof typeof views, params: JsonObject = {}) =>
+    (await served[name](params, { services: kit.services, person: PERSON })) as JsonObject;
 
-  it('all answer with plain data on a fresh installation', async () => {
+  it('all give what their schema says on a fresh installation', async () => {
     kit = await openXKit();
-    for (const name of Object.keys(views)) expect(await show(name), name).toEqual(expect.any(Object));
+    for (const [name, { output }] of Object.entries(views)) {
+      const shown = await show(name as keyof typeof views);
+      expect(output.parse(shown), name).toEqual(shown);
+    }
   });
 
   it('say that this is the sandbox', async () => {

@@ -1,79 +1,65 @@
-import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../../../contract/json.ts';
-import type { Principal } from '../../../contract/principal.ts';
-import type { View } from '../../../contract/toolkit.ts';
-import { describeContent } from '../lib/compose.ts';
-import { reasonOf } from '../lib/degraded.ts';
-import { toFeed } from '../lib/feed.ts';
-import { sinceOf } from '../lib/since.ts';
-import { average, statsOf, topicsBy } from '../lib/stats.ts';
-import { targetsOf } from '../lib/targets.ts';
-import { suggestTopicIdeas } from '../lib/topics.ts';
-import { usageOf } from '../lib/x-usage.ts';
+import { ToolError } from '../../../contract/errors.ts';
+import { principalName } from '../../../contract/principal.ts';
+import { serve } from '../../../contract/view.ts';
+import { describeContent } from '../content/compose.ts';
 import type { XServices } from '../services.ts';
-import { CircuitBreaker } from './breaker.ts';
-import type { ContentRow, ContentState, PostRow } from './tables.ts';
-
-const params = z.object({
-  days: z.coerce.number().int().min(1).max(365).default(7),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  min_score: z.coerce.number().min(0).max(100).default(0),
-});
-
-type Query = z.output<typeof params>;
-type Show = (services: XServices, query: Query, person: Principal) => Promise<unknown>;
+import { sinceOf } from '../tools/analytics.ts';
+import { targetsOf, toFeed } from '../tools/discovery.ts';
+import { scheduleTime } from '../tools/drafts.ts';
+import { reasonOf } from '../tools/status.ts';
+import { loopStateShape, scoreShape, views } from '../views.ts';
+import { CircuitBreaker } from './loop.ts';
+import { publishedPosts } from './published.ts';
+import { average, statsOf, suggestTopicIdeas, topicsBy, usageOf } from './stats.ts';
+import type { ContentRow, ContentState, PostKind, PostRow } from './tables.ts';
 
 /** What the web app and the command line show of toolkit x. Nothing here changes anything. */
-export const views: Readonly<Record<string, View<XServices>>> = {
-  provider: view(providerBadge),
-  discovery_feed: view(async ({ growth, settings: { scoring } }, { limit, min_score }) => ({
-    ...toFeed(await growth.discovered.list({ minScore: min_score, limit })),
-    threshold: scoring.threshold,
-    // What each signal can be worth, so that a score can be explained.
-    most: {
-      keyword_relevance: scoring.keyword_relevance_max,
-      follower: scoring.follower_count_max,
-      recency: scoring.recency_max,
-      engagement: scoring.engagement_rate_max,
-      reply_count: scoring.reply_count_max,
-      content_type: scoring.content_type_max,
-    },
-  })),
-  drafts: view((services, { limit }) => contents(services, ['draft', 'failed'], limit)),
-  schedule: view(scheduleView),
-  targets: view((services) => targetsOf(services)),
-  stats: view((services, { days }, principal) =>
-    statsOf({ services, principal }, sinceOf(services.now(), { days }), days),
-  ),
-  analytics: view(analyticsView),
-  usage: view(usageView),
-  loops: view(loopsView),
-  actions: view(async ({ growth, now }, { days, limit }) => {
+export const served = serve<XServices, typeof views>(views, {
+  provider: (_params, { services }) => providerBadge(services),
+  async discovery_feed({ limit, min_score }, { services: { growth, settings } }) {
+    const { scoring } = settings;
+    const { count, tweets } = toFeed(await growth.discovered.list({ minScore: min_score, limit }));
+    return {
+      count,
+      tweets: tweets.map((one) => ({ ...one, signals: scoreShape.parse(one.signals) })),
+      threshold: scoring.threshold,
+      most: {
+        keyword_relevance: scoring.keyword_relevance_max,
+        follower: scoring.follower_count_max,
+        recency: scoring.recency_max,
+        engagement: scoring.engagement_rate_max,
+        reply_count: scoring.reply_count_max,
+        content_type: scoring.content_type_max,
+      },
+    };
+  },
+  drafts: async ({ limit }, { services }) => ({
+    items: await contents(services, ['draft', 'failed'], limit),
+  }),
+  schedule: ({ limit }, { services }) => scheduleView(services, limit),
+  published: (params, { services }) => publishedPosts(services, params),
+  targets: (_params, { services }) => targetsOf(services),
+  stats: ({ days }, { services, person }) =>
+    statsOf({ services, principal: person }, sinceOf(services.now(), { days }), days),
+  analytics: ({ days }, { services }) => analyticsView(services, days),
+  usage: ({ days }, { services }) => usageView(services, days),
+  loops: (_params, { services }) => loopsView(services),
+  async actions({ days, limit }, { services: { growth, now } }) {
     const rows = await growth.journal.actions(sinceOf(now(), { days }), limit);
     return { actions: rows.map(({ detail, ...row }) => ({ ...row, detail: JSON.parse(detail) as unknown })) };
-  }),
-  topics: view(async (services, { limit }) => ({
+  },
+  topics: async ({ limit }, { services }) => ({
     topics: await suggestTopicIdeas(services, Math.min(limit, 50), services.now()),
-  })),
-};
+  }),
+});
 
-function view(show: Show): View<XServices> {
-  return async (given, { services, person }) => {
-    const shown = await show(services, params.parse(known(given)), person);
-    // One pass through JSON drops what is undefined and proves the rest serialisable.
-    return JSON.parse(JSON.stringify(shown)) as JsonValue;
-  };
-}
-
-const known = ({ days, limit, min_score }: JsonObject) => ({ days, limit, min_score });
-
-const modeOf = (stance: XServices['stance']) => {
-  const { mode, approvalMode } = stance();
+const modeOf = (operatingMode: XServices['operatingMode']) => {
+  const { mode, approvalMode } = operatingMode();
   return { mode, approval_mode: approvalMode };
 };
 
-async function providerBadge({ x, stance, writer, settings }: XServices) {
-  const base = { ...modeOf(stance), llm: writer.configured ? settings.llm.provider : null };
+async function providerBadge({ x, operatingMode, writer, settings }: XServices) {
+  const base = { ...modeOf(operatingMode), llm: writer.configured ? settings.llm.provider : null };
   try {
     const { provider } = await x();
     return { ...base, provider, sandbox: provider.backend === 'sandbox' };
@@ -84,11 +70,12 @@ async function providerBadge({ x, stance, writer, settings }: XServices) {
 
 async function contents(services: XServices, states: readonly ContentState[], limit: number) {
   const rows = await services.growth.agenda.list(states, limit);
-  return { items: await Promise.all(rows.map(describeItem)) };
+  return Promise.all(rows.map(describeItem));
 }
 
 const describeItem = async (row: ContentRow) => ({
   ...(await describeContent(row)),
+  content_type: row.content_type,
   source: row.source,
   created_by: row.created_by,
   created_at: row.created_at,
@@ -100,7 +87,7 @@ const describeItem = async (row: ContentRow) => ({
   error: row.error,
 });
 
-async function scheduleView(services: XServices, { limit }: Query) {
+async function scheduleView(services: XServices, limit: number) {
   const { timezone, active_hours_start, active_hours_end, active_days } = services.settings.schedule;
   const upcoming = await contents(services, ['scheduled', 'claimed', 'waiting_approval'], limit);
   const past = await contents(services, ['posted', 'cancelled'], limit);
@@ -109,12 +96,36 @@ async function scheduleView(services: XServices, { limit }: Query) {
     active_hours_start,
     active_hours_end,
     active_days,
-    upcoming: upcoming.items,
-    past: past.items,
+    upcoming,
+    past,
+    pending: await pendingPosts(services),
   };
 }
 
-async function analyticsView({ growth, now }: XServices, { days }: Query) {
+/** What agents asked to schedule. The time is read as compose_tweet will read it; what it would refuse has no day. */
+async function pendingPosts({ kernel, settings, now }: XServices) {
+  const asked = await kernel.approvals.list({ states: ['pending'], tools: ['compose_tweet'], limit: 500 });
+  return asked.flatMap(({ id, args, summary, gist, requester }) => {
+    if (typeof args.scheduled_for !== 'string') return [];
+    try {
+      const at = scheduleTime(args.scheduled_for, settings.schedule.timezone, now());
+      return [
+        {
+          approval_id: id,
+          title: summary,
+          text: typeof args.content === 'string' ? args.content : (gist ?? summary),
+          scheduled_for: at.toISOString(),
+          requester: principalName(requester),
+        },
+      ];
+    } catch (error) {
+      if (error instanceof ToolError) return [];
+      throw error;
+    }
+  });
+}
+
+async function analyticsView({ growth, now }: XServices, days: number) {
   const since = sinceOf(now(), { days });
   const [trend, posts] = await Promise.all([
     growth.journal.followerTrend(since),
@@ -145,8 +156,8 @@ async function analyticsView({ growth, now }: XServices, { days }: Query) {
   };
 }
 
-function perDay(posts: readonly { day: string; kind: string }[]) {
-  const days = new Map<string, Record<string, number>>();
+function perDay(posts: readonly { day: string; kind: PostKind }[]) {
+  const days = new Map<string, Partial<Record<PostKind, number>>>();
   for (const { day, kind } of posts) {
     const counts = days.get(day) ?? {};
     days.set(day, { ...counts, [kind]: (counts[kind] ?? 0) + 1 });
@@ -165,7 +176,7 @@ function performancePerDay(posts: readonly PostRow[]) {
   });
 }
 
-async function usageView({ x, growth, safety, kernel, now }: XServices, { days }: Query) {
+async function usageView({ x, growth, safety, kernel, now }: XServices, days: number) {
   const since = sinceOf(now(), { days });
   const rows = await x()
     .then((api) => api.usage(since))
@@ -178,15 +189,15 @@ async function usageView({ x, growth, safety, kernel, now }: XServices, { days }
   return { x: usageOf(rows, days), llm, limits, policy_limits: policy };
 }
 
-async function loopsView({ growth, settings, stance, now }: XServices) {
+async function loopsView({ growth, settings, operatingMode, now }: XServices) {
   const states = await growth.journal.cursors('loop:');
   const breaker = new CircuitBreaker(settings.circuitBreaker, growth.journal);
   return {
-    ...modeOf(stance),
+    ...modeOf(operatingMode),
     breaker: await breaker.phase(now()),
     loops: states.map(({ name, value }) => ({
       name: name.slice('loop:'.length),
-      ...(JSON.parse(value) as Record<string, unknown>),
+      ...loopStateShape.parse(JSON.parse(value)),
     })),
   };
 }

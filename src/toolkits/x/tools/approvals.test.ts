@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AGENT, OTHER, PERSON } from '../../../../test/support/kernel.ts';
-import { codeOf, openXKit, type XKit, type XKitOptions } from '../../../../test/support/x-kit.ts';
-import { DISCOVERY } from '../growth/principals.ts';
+import { DISCOVERY } from '../services.ts';
+import { codeOf, openXKit, type XKit, type XKitOptions } from '../test/support/kit.ts';
 
 describe('the approval tools', () => {
   let kit: XKit;
@@ -28,7 +28,7 @@ describe('the approval tools', () => {
         action_type: 'x_post_tweet',
         status: 'pending',
         params: { text: 'Number one' },
-        summary: 'Post: Number one',
+        summary: 'Post to @adamarsh_dev (sandbox): Number one',
         requested_by: 'agent:local',
       },
     ]);
@@ -36,7 +36,7 @@ describe('the approval tools', () => {
     expect(await kit.data('get_pending_count', {})).toEqual({ pending_count: 2 });
   });
 
-  it('approve by number or uuid, execute, and say what came of it', async () => {
+  it('approve by number or uuid, execute, and report the result', async () => {
     await open();
     const id = await queue('Say the word');
     const done = await kit.data('approve_item', { id }, person);
@@ -133,7 +133,7 @@ describe('the record of changes', () => {
   let kit: XKit;
   afterEach(() => kit[Symbol.asyncDispose]());
 
-  it('lists changes with status and how to undo each, and tells more of one', async () => {
+  it('lists changes with status and how to undo each, and describes one in detail', async () => {
     kit = await openXKit();
     const post = await kit.sandbox.control('post_as', { username: 'benno_ships', text: 'Like me' });
     const tweet_id = String(post.id);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codeOf, openXKit, type XKit } from '../../../../test/support/x-kit.ts';
-import { startModel, type TestModel } from '../../../../test/support/x-model.ts';
+import { codeOf, openXKit, type XKit } from '../test/support/kit.ts';
+import { startModel, type TestModel } from '../test/support/model.ts';
 
 describe('compose_tweet', () => {
   let kit: XKit;
@@ -31,6 +31,14 @@ describe('compose_tweet', () => {
     expect(model.requests[0]?.prompt).toContain('tides');
   });
 
+  it('takes a topic next to content as what the text is about', async () => {
+    expect(await kit.data('compose_tweet', { content: 'My own words', topic: 'tides' })).toMatchObject({
+      content: 'My own words',
+      topic: 'tides',
+    });
+    expect(model.requests).toEqual([]);
+  });
+
   it('writes a thread about a topic in the format asked for', async () => {
     model.answerOnce(Array.from({ length: 6 }, (_, index) => `Thought ${index + 1}`).join('\n---\n'));
     const draft = await kit.data('compose_tweet', { topic: 'tides', format: 'tip', content_type: 'thread' });
@@ -53,7 +61,6 @@ describe('compose_tweet', () => {
 
   it.each([
     [{}, 'validation_error'],
-    [{ content: 'a b', topic: 'c' }, 'validation_error'],
     [{ content: 'x'.repeat(300) }, 'tweet_too_long'],
     [{ content: 'Please check out my boat' }, 'validation_error'],
     [{ content: 'Too late', scheduled_for: '2020-01-01T00:00:00Z' }, 'validation_error'],

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { PERSON } from '../../../../test/support/kernel.ts';
-import { codeOf, dataOf, openXKit, type XKit, type XKitOptions } from '../../../../test/support/x-kit.ts';
+import { codeOf, dataOf, openXKit, type XKit, type XKitOptions } from '../test/support/kit.ts';
 
 describe('posting', () => {
   let kit: XKit;
@@ -219,7 +219,7 @@ describe('posting', () => {
     ['forbidden', 'x_forbidden'],
     ['suspended', 'x_account_restricted'],
     ['bad_request', 'x_api_error'],
-  ])('tells X saying %s as %s and gives the place back', async (kind, code) => {
+  ])('reports X saying %s as %s and releases the place', async (kind, code) => {
     await open({ config: { limits: { max_tweets_per_day: 1 } } });
     await kit.fault({ kind, endpoint: 'create_tweet', times: 3 });
     const { outcome } = await kit.call('x_post_tweet', { text: 'Refused by X' });
@@ -228,7 +228,7 @@ describe('posting', () => {
     expect((await kit.call('x_post_tweet', { text: 'Refused by X' })).outcome.status).toBe('ok');
   });
 
-  it('deletes a post only after a person said so, and tells that it cannot be undone', async () => {
+  it('deletes a post only after a person approved, and says that it cannot be undone', async () => {
     await open();
     const { id } = await kit.data('x_post_tweet', { text: 'Soon gone' });
     const { outcome } = await kit.call('x_delete_tweet', { tweet_id: String(id) });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PERSON } from '../../../../test/support/kernel.ts';
-import { codeOf, openXKit, type XKit } from '../../../../test/support/x-kit.ts';
+import { codeOf, openXKit, type XKit } from '../test/support/kit.ts';
 
 describe('the universal request tools', () => {
   let kit: XKit;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { codeOf, openXKit, type XKit, type XKitOptions } from '../../../../test/support/x-kit.ts';
+import { codeOf, openXKit, type XKit, type XKitOptions } from '../test/support/kit.ts';
 
 describe('the utility tools', () => {
   let kit: XKit;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PERSON } from '../../../../test/support/kernel.ts';
-import { codeOf, openXKit, type XKit, type XKitOptions } from '../../../../test/support/x-kit.ts';
-import { startModel, type TestModel } from '../../../../test/support/x-model.ts';
-import type { Score } from '../lib/scoring.ts';
+import type { Score } from '../growth/scoring.ts';
+import { codeOf, openXKit, type XKit, type XKitOptions } from '../test/support/kit.ts';
+import { startModel, type TestModel } from '../test/support/model.ts';
 
 const BUSINESS = {
   product_name: 'Tidepool',
@@ -33,6 +33,27 @@ describe('the workflows', () => {
   };
   const someonePosts = async (username: string, text: string, likes = 0): Promise<string> =>
     String((await kit.sandbox.control('post_as', { username, text, likes })).id);
+
+  it('find every post that was searched with min_score 0, and recommend by the threshold all the same', async () => {
+    await open();
+    await someonePosts('benno_ships', 'Who eats kelp and sea weed?', 900);
+    await someonePosts('lena_learns', 'kelp');
+    const found = await kit.data('find_reply_opportunities', { min_score: 0 });
+    const candidates = found.candidates as {
+      score: { total: number; meets_threshold: boolean };
+      recommended_action: string;
+    }[];
+    expect(found).toMatchObject({ min_score: 0, searched: candidates.length });
+    expect(candidates.length).toBeGreaterThanOrEqual(2);
+    for (const { score, recommended_action } of candidates) {
+      expect(score.meets_threshold).toBe(score.total >= Number(found.threshold));
+      expect(recommended_action === 'skip').toBe(!score.meets_threshold);
+    }
+    expect(candidates.some(({ recommended_action }) => recommended_action === 'skip')).toBe(true);
+    const usual = await kit.data('find_reply_opportunities', {});
+    expect(usual.min_score).toBe(usual.threshold);
+    expect((usual.candidates as unknown[]).length).toBeLessThan(candidates.length);
+  });
 
   it('find posts, draft replies and queue them, one approval each', async () => {
     await open({ mode: 'composer' });

@@ -1,94 +1,162 @@
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { StateBadge } from '../components/badge.tsx';
-import { Fact } from '../components/fact.tsx';
-import { Foreign } from '../components/foreign.tsx';
-import { JsonView } from '../components/json-view.tsx';
-import { ErrorNotice } from '../components/notice.tsx';
-import { Page } from '../components/page.tsx';
-import { TimeAgo } from '../components/time-ago.tsx';
-import { useQuery } from '../lib/api.ts';
-import type { CallDetail } from './types.ts';
-import { Verify } from './verify.tsx';
+import type { CallDetail, CallStory } from '../../../kernel/views/shapes.ts';
+import { useQuery } from '../../ui/api.ts';
+import { EnvironmentBadge, Fact, Skeleton } from '../../ui/badge.tsx';
+import { Button } from '../../ui/field.tsx';
+import { ErrorNotice } from '../../ui/notice.tsx';
+import { EffectBadge, OutcomeBadge } from '../../ui/outcome-badge.tsx';
+import { apiPath } from '../../ui/place.ts';
+import type { Proof } from '../../ui/proof.ts';
+import { useTabTitle } from '../../ui/title.ts';
+import { useErrorToast, useToast } from '../../ui/toast.tsx';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { ProofCard } from './proof-card.tsx';
+import { Story, storySentence } from './story.tsx';
+import { UndoCard } from './undo-card.tsx';
+import { Arguments, Result } from './values.tsx';
 
-/** One call: what it was given, what it gave, and the proof that the log has it. */
+/** One call: its story, the proof that the log has it, what it was given and what it gave. */
 export function CallPage({ id }: { readonly id: string }) {
   // What is finished stays as it is; only a call that still runs, or waits to be settled, is looked at again.
-  const [open, setOpen] = useState(true);
-  const { data: call, error } = useQuery<CallDetail>(`/activity/${encodeURIComponent(id)}`, {
-    topics: open ? ['calls'] : [],
-  });
+  const [open, setOpen] = useState(false);
+  const topics = open ? ['calls', 'approvals'] : [];
+  const path = `/activity/${encodeURIComponent(id)}`;
+  const { data: call, error, refresh } = useQuery<CallDetail<Proof>>(path, { topics });
+  const story = useQuery<CallStory>(`${path}/story`, { topics });
   const status = call?.status;
   useEffect(() => {
-    if (status !== undefined) setOpen(status === 'running' || status === 'indeterminate');
+    if (status !== undefined) setOpen(['running', 'indeterminate', 'routed'].includes(status));
   }, [status]);
+  useTabTitle(call?.title ?? 'Call');
   return (
-    <Page title={call ? call.tool : 'Call'} actions={<Link href="/activity">← All activity</Link>}>
+    <div className="page call-page">
+      <header className="page-head">
+        <Link href="/activity" className="back-link">
+          ← All activity
+        </Link>
+        {call ? <Actions call={call} /> : null}
+      </header>
       <ErrorNotice error={error} />
       {call ? (
         <>
-          <section className="card" aria-label="The call">
+          <header className="call-head">
             <div className="row">
-              <StateBadge state={call.status} />
-              <StateBadge state={call.effect} />
-              {call.code ? <code>{call.code}</code> : null}
-              <span className="muted small">
-                <TimeAgo at={call.at} />
+              <OutcomeBadge status={call.status} approval={call.approval_state} />
+              {call.environment ? <EnvironmentBadge environment={call.environment} /> : null}
+              <EffectBadge effect={call.effect} />
+              <span className="meta">
+                {call.approval_id ? (
+                  <Link href={`/inbox/${call.approval_id}`}>#{call.approval_id}</Link>
+                ) : null}
+                {call.approval_id ? ' · ' : ''}
+                {new Date(call.at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}
               </span>
             </div>
-            <CallFacts call={call} />
-          </section>
-          {call.proof ? <Verify proof={call.proof} evidenceHash={call.evidence_hash} /> : null}
-          <section className="card" aria-label="Arguments">
-            <h2>Arguments</h2>
-            {call.args === null ? (
-              <p className="muted">They are no longer kept; the evidence holds their hash.</p>
-            ) : (
-              <JsonView value={call.args} label="Arguments" />
-            )}
-          </section>
-          <section className="card" aria-label="Result">
-            <h2>Result</h2>
-            {call.result === null ? (
-              <p className="muted">
-                {call.effect === 'read'
-                  ? 'The result of a read stays with the reader; the evidence holds its hash.'
-                  : 'There is none, or it is no longer kept.'}
+            <h1 className="call-title">
+              <UntrustedText text={call.title} />
+            </h1>
+            {call.gist ? (
+              <p className="call-gist">
+                <UntrustedText text={call.gist} />
               </p>
-            ) : (
-              <JsonView value={call.result} label="Result" />
-            )}
-          </section>
+            ) : null}
+            {story.data ? <p className="muted">{storySentence(story.data)}</p> : null}
+          </header>
+          <div className="call-columns">
+            {story.data ? <Story story={story.data} callId={id} /> : <Skeleton lines={6} />}
+            <div className="stack call-side">
+              {call.proof ? <ProofCard call={call} proof={call.proof} /> : null}
+              {call.undo && call.approval_id ? (
+                <UndoCard
+                  approval={call.approval_id}
+                  undo={call.undo}
+                  onDone={() => {
+                    void refresh();
+                    void story.refresh();
+                  }}
+                />
+              ) : null}
+            </div>
+          </div>
+          <Arguments call={call} />
+          <Result call={call} />
+          <Details call={call} />
         </>
       ) : error ? null : (
-        <p className="muted">Loading…</p>
+        <Skeleton lines={8} />
       )}
-    </Page>
+    </div>
   );
 }
 
-function CallFacts({ call }: { readonly call: CallDetail }) {
+function Actions({ call }: { readonly call: CallDetail<Proof> }) {
+  const say = useToast();
+  const describeError = useErrorToast();
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(location.href);
+    say('Copied the link.');
+  };
+  const save = (): void => {
+    const url = URL.createObjectURL(
+      new Blob([JSON.stringify(call.proof, null, 2)], { type: 'application/json' }),
+    );
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = `proof-${call.call_id}.json`;
+    link.click();
+    URL.revokeObjectURL(url);
+  };
   return (
+    <div className="page-actions">
+      <Button small tone="quiet" icon="link" onClick={() => copy().catch(describeError)}>
+        Copy link
+      </Button>
+      <Button small tone="quiet" icon="file" onClick={() => print()}>
+        Print
+      </Button>
+      {call.proof ? (
+        <Button small icon="download" onClick={save}>
+          Export proof
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** What else the audit log says about the call; IDs are here and nowhere above. */
+const Details = ({ call }: { readonly call: CallDetail<Proof> }) => (
+  <details className="call-details">
+    <summary>Technical details</summary>
     <dl className="facts">
-      <Fact name="Who">
+      <Fact name="Tool">
+        <code>{call.tool}</code>
+      </Fact>
+      <Fact name="Principal">
         {call.principal}
         {call.client ? (
           <span className="muted">
             {' '}
-            (calls itself <Foreign text={call.client} />)
+            (client name: <UntrustedText text={call.client} />)
           </span>
         ) : null}
       </Fact>
-      <Fact name="By">{call.transport}</Fact>
+      <Fact name="Transport">{call.transport}</Fact>
       <Fact name="Decision">
-        <StateBadge state={call.decision} /> {call.rule ? <code>{call.rule}</code> : null}
+        {call.decision}
+        {call.rule ? (
+          <>
+            {' by '}
+            <code>{call.rule}</code>
+          </>
+        ) : null}
       </Fact>
-      <Fact name="Took">{Math.round(call.latency_ms).toLocaleString('en')} ms</Fact>
-      {call.approval_id ? (
-        <Fact name="Approval">
-          <Link href={`/inbox/${call.approval_id}`}>#{call.approval_id}</Link>
+      {call.code ? (
+        <Fact name="Code">
+          <code>{call.code}</code>
         </Fact>
       ) : null}
+      <Fact name="Duration">{Math.round(call.latency_ms).toLocaleString('en')} ms</Fact>
       {call.replay_of ? (
         <Fact name="Replay of">
           <Link href={`/activity/${call.replay_of}`}>{call.replay_of}</Link>
@@ -97,7 +165,7 @@ function CallFacts({ call }: { readonly call: CallDetail }) {
       {call.run_id ? (
         <Fact name="Run">
           <Link href={`/activity?run=${encodeURIComponent(call.run_id)}`}>{call.run_id}</Link>{' '}
-          <a href={`/api/runs/${encodeURIComponent(call.run_id)}/export`} download>
+          <a href={apiPath(`/runs/${encodeURIComponent(call.run_id)}/export`)} download>
             Export
           </a>
         </Fact>
@@ -111,5 +179,5 @@ function CallFacts({ call }: { readonly call: CallDetail }) {
         </Fact>
       ) : null}
     </dl>
-  );
-}
+  </details>
+);

@@ -1,19 +1,23 @@
-import { Field } from '../components/field.tsx';
-import { useQuery } from '../lib/api.ts';
+import { useEffect, useId, useState } from 'react';
+import type { MatrixData } from '../../../kernel/views/policy-shapes.ts';
+import { useQuery } from '../../ui/api.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { OUTCOME_WORDS } from '../../ui/outcome-badge.tsx';
 
-const OUTCOMES = ['ok', 'routed', 'dry_run', 'refused', 'failed', 'indeterminate', 'running'] as const;
 const SPANS = [
-  ['', 'any time'],
-  ['1', 'the last hour'],
-  ['24', 'the last day'],
-  ['168', 'the last week'],
-  ['720', 'the last 30 days'],
+  ['', 'Any time'],
+  ['1', 'Last hour'],
+  ['24', 'Last day'],
+  ['168', 'Last week'],
+  ['720', 'Last 30 days'],
 ] as const;
+const TYPING_MS = 250;
 
 /** The filters of the address as the API wants them. */
 export function queryOf(search: URLSearchParams): string {
   let query = '';
   for (const [ours, theirs] of [
+    ['q', 'text'],
     ['tool', 'tool'],
     ['agent', 'principal'],
     ['outcome', 'status'],
@@ -38,75 +42,116 @@ export function Filters({ search, onChange }: Props) {
     else next.delete(name);
     onChange(next);
   };
-  const tools = useQuery<{ rows: readonly { tool: string }[] }>('/policy/matrix').data?.rows;
+  const tools = useQuery<MatrixData>('/policy/matrix').data?.rows;
   const agents = useQuery<{ agents: readonly { name: string }[] }>('/agents').data?.agents;
-  const text = (name: string, label: string, placeholder: string, known: readonly string[] = []) => (
-    <Field label={label}>
-      {(attributes) => (
-        <>
-          <input
-            {...attributes}
-            type="search"
-            placeholder={placeholder}
-            list={known.length > 0 ? `known-${name}` : undefined}
-            value={search.get(name) ?? ''}
-            onChange={(event) => set(name, event.target.value.trim())}
-          />
-          {known.length > 0 ? (
-            <datalist id={`known-${name}`}>
-              {known.map((each) => (
-                <option key={each} value={each} />
-              ))}
-            </datalist>
-          ) : null}
-        </>
-      )}
-    </Field>
-  );
   return (
-    <search className="filters">
-      {text(
-        'tool',
-        'Tool',
-        'all tools',
-        tools?.map(({ tool }) => tool),
-      )}
-      {text('agent', 'Agent', 'everyone', [
-        'agent:local',
-        ...(agents?.map(({ name }) => `agent:${name}`) ?? []),
-      ])}
-      <Field label="Outcome">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={search.get('outcome') ?? ''}
-            onChange={(event) => set('outcome', event.target.value)}
-          >
-            <option value="">any</option>
-            {OUTCOMES.map((outcome) => (
-              <option key={outcome} value={outcome}>
-                {outcome.replaceAll('_', ' ')}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      {text('run', 'Run', 'all runs')}
-      <Field label="Time">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={search.get('hours') ?? ''}
-            onChange={(event) => set('hours', event.target.value)}
-          >
-            {SPANS.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+    <search className="activity-tools">
+      <div className="activity-search">
+        <Icon name="search" />
+        <Words value={search.get('q') ?? ''} onChange={(text) => set('q', text)} />
+      </div>
+      <select
+        aria-label="Outcome"
+        value={search.get('outcome') ?? ''}
+        onChange={(event) => set('outcome', event.target.value)}
+      >
+        <option value="">Any outcome</option>
+        {OUTCOME_WORDS.map(([status, word]) => (
+          <option key={status} value={status}>
+            {word}
+          </option>
+        ))}
+      </select>
+      <Pick
+        label="Agent"
+        placeholder="Everyone"
+        known={['agent:local', ...(agents?.map(({ name }) => `agent:${name}`) ?? [])]}
+        value={search.get('agent') ?? ''}
+        onChange={(value) => set('agent', value)}
+      />
+      <Pick
+        label="Tool"
+        placeholder="All tools"
+        known={tools?.map(({ tool }) => tool) ?? []}
+        value={search.get('tool') ?? ''}
+        onChange={(value) => set('tool', value)}
+      />
+      <Pick
+        label="Run"
+        placeholder="All runs"
+        known={[]}
+        value={search.get('run') ?? ''}
+        onChange={(value) => set('run', value)}
+      />
+      <select
+        aria-label="Time"
+        value={search.get('hours') ?? ''}
+        onChange={(event) => set('hours', event.target.value)}
+      >
+        {SPANS.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
     </search>
+  );
+}
+
+interface WordsProps {
+  readonly value: string;
+  onChange(text: string): void;
+}
+
+/** Asks the server a moment after the last key, so that one word is one search. */
+function Words({ value, onChange }: WordsProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing starts the wait
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => onChange(text.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <input
+      type="search"
+      aria-label="Search activity"
+      placeholder="Words of titles, arguments and results"
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+    />
+  );
+}
+
+interface PickProps {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly known: readonly string[];
+  readonly value: string;
+  onChange(value: string): void;
+}
+
+function Pick({ label, placeholder, known, value, onChange }: PickProps) {
+  const id = useId();
+  return (
+    <>
+      <input
+        type="search"
+        className="activity-pick"
+        aria-label={label}
+        placeholder={placeholder}
+        list={known.length > 0 ? id : undefined}
+        value={value}
+        onChange={(event) => onChange(event.target.value.trim())}
+      />
+      {known.length > 0 ? (
+        <datalist id={id}>
+          {known.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      ) : null}
+    </>
   );
 }

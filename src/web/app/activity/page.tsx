@@ -1,17 +1,17 @@
 import { useState } from 'react';
 import { Link, useParams, useSearchParams } from 'wouter';
-import { StateBadge } from '../components/badge.tsx';
-import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { ErrorNotice } from '../components/notice.tsx';
-import { Page } from '../components/page.tsx';
-import { type Column, Table } from '../components/table.tsx';
-import { TimeAgo } from '../components/time-ago.tsx';
-import { ToolName } from '../components/tool-name.tsx';
-import { useQuery } from '../lib/api.ts';
+import type { Call } from '../../../kernel/views/shapes.ts';
+import { useQuery } from '../../ui/api.ts';
+import { Avatar, Empty, Skeleton } from '../../ui/badge.tsx';
+import { Button } from '../../ui/field.tsx';
+import { Icon, type IconName } from '../../ui/icon.tsx';
+import { ErrorNotice } from '../../ui/notice.tsx';
+import { OutcomeBadge } from '../../ui/outcome-badge.tsx';
+import { Page, TimeAgo } from '../../ui/page-head.tsx';
+import { apiPath } from '../../ui/place.ts';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { CallPage } from './call.tsx';
 import { Filters, queryOf } from './filters.tsx';
-import type { Call } from './types.ts';
 import '../styles/activity.css';
 
 const PAGE = 100;
@@ -20,46 +20,6 @@ export default function ActivityPage() {
   const { call } = useParams<{ call?: string }>();
   return call ? <CallPage id={call} /> : <CallList />;
 }
-
-const COLUMNS: readonly Column<Call>[] = [
-  { key: 'at', label: 'When', cell: ({ at }) => <TimeAgo at={at} /> },
-  {
-    key: 'status',
-    label: 'Outcome',
-    cell: ({ status, code }) => (
-      <span className="row">
-        <StateBadge state={status} />
-        {code ? (
-          <span className="muted small">
-            <ToolName name={code} />
-          </span>
-        ) : null}
-      </span>
-    ),
-  },
-  {
-    key: 'tool',
-    label: 'Tool',
-    cell: ({ call_id, tool, principal }) => (
-      <>
-        <Link className="call-link mono" href={`/activity/${call_id}`}>
-          <ToolName name={tool} />
-        </Link>
-        <span className="narrow-only muted small">{principal}</span>
-      </>
-    ),
-  },
-  { key: 'principal', label: 'Who', minor: true, cell: ({ principal }) => principal },
-  { key: 'effect', label: 'Effect', minor: true, cell: ({ effect }) => effect },
-  { key: 'transport', label: 'By', minor: true, cell: ({ transport }) => transport },
-  {
-    key: 'ms',
-    label: 'ms',
-    numeric: true,
-    minor: true,
-    cell: ({ latency_ms }) => Math.round(latency_ms).toLocaleString('en'),
-  },
-];
 
 function CallList() {
   const [search, setSearch] = useSearchParams();
@@ -70,14 +30,17 @@ function CallList() {
     { topics: page === 0 ? ['calls'] : [] },
   );
   const run = search.get('run');
-  const filtered = query !== '';
+  const clear = (): void => setSearch({}, { replace: true });
   return (
     <Page
       title="Activity"
-      wide
       actions={
         run ? (
-          <a className="button button-small" href={`/api/runs/${encodeURIComponent(run)}/export`} download>
+          <a
+            className="button button-small"
+            href={apiPath(`/runs/${encodeURIComponent(run)}/export`)}
+            download
+          >
             Export this run
           </a>
         ) : null
@@ -92,35 +55,111 @@ function CallList() {
       />
       <ErrorNotice error={error} />
       {data && data.calls.length === 0 ? (
-        <Empty title={filtered ? 'No call fits these filters' : 'No calls yet'}>
-          {filtered ? (
-            <Button small onClick={() => setSearch({}, { replace: true })}>
-              Clear the filters
-            </Button>
-          ) : (
+        query === '' ? (
+          <Empty title="No calls yet">
             <p>
-              Every call of every agent is listed here, with evidence.{' '}
-              <Link href="/start">Connect an agent</Link>
+              Every call by every agent appears here in words, with its story and the proof that the log has
+              it.
             </p>
-          )}
-        </Empty>
+            <Link href="/start" className="button button-primary">
+              Connect an agent
+            </Link>
+          </Empty>
+        ) : (
+          <Empty title="No matching calls">
+            <p>All words must occur. What was erased, and what is private, cannot be found.</p>
+            <Button small onClick={clear}>
+              Clear filters
+            </Button>
+          </Empty>
+        )
       ) : data ? (
-        <Table label="Calls" columns={COLUMNS} rows={data.calls} rowKey={({ call_id }) => call_id} />
+        <Days calls={data.calls} />
       ) : error ? null : (
-        <p className="muted">Loading…</p>
+        <Skeleton lines={10} />
       )}
-      <div className="row">
-        {page > 0 ? (
-          <Button small onClick={() => setPage(page - 1)}>
-            Newer
-          </Button>
-        ) : null}
-        {data && data.calls.length === PAGE ? (
-          <Button small onClick={() => setPage(page + 1)}>
-            Older
-          </Button>
-        ) : null}
-      </div>
+      {page > 0 || data?.calls.length === PAGE ? (
+        <div className="row">
+          {page > 0 ? (
+            <Button small onClick={() => setPage(page - 1)}>
+              Newer
+            </Button>
+          ) : null}
+          {data?.calls.length === PAGE ? (
+            <Button small onClick={() => setPage(page + 1)}>
+              Older
+            </Button>
+          ) : null}
+        </div>
+      ) : null}
     </Page>
+  );
+}
+
+const dayOf = (at: string): string =>
+  new Date(at).toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long' });
+
+/** The calls of each day under its name. */
+function Days({ calls }: { readonly calls: readonly Call[] }) {
+  const days = new Map<string, Call[]>();
+  for (const call of calls) {
+    const day = dayOf(call.at);
+    days.set(day, [...(days.get(day) ?? []), call]);
+  }
+  const today = dayOf(new Date().toISOString());
+  return (
+    <div>
+      {[...days].map(([day, some]) => (
+        <section key={day} aria-label={day}>
+          <h2 className="day-head">{day === today ? 'Today' : day}</h2>
+          <ul className="call-list">
+            {some.map((call) => (
+              <Row key={call.call_id} call={call} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+const EFFECT_ICONS: Readonly<Record<string, IconName>> = {
+  read: 'eye',
+  change: 'edit',
+  destroy: 'trash',
+  propose: 'remember',
+  decide: 'check',
+};
+
+function Row({ call }: { readonly call: Call }) {
+  const who = call.principal.replace(/^(agent|person|system):/u, '');
+  return (
+    <li className="call-row">
+      <span
+        className={`kind${call.effect === 'destroy' ? ' kind-danger' : call.environment ? ` kind-${call.environment}` : ''}`}
+      >
+        <Icon name={EFFECT_ICONS[call.effect] ?? 'braces'} />
+      </span>
+      <div className="stack-tight">
+        <div className="clip">
+          <Link className="call-link" href={`/activity/${call.call_id}`} title={call.tool}>
+            <UntrustedText text={call.title} />
+          </Link>
+        </div>
+        <div className="call-line">
+          <Avatar name={call.principal} />
+          <span>{who}</span>
+          {call.gist ? (
+            <span className="clip muted">
+              <UntrustedText text={call.gist} />
+            </span>
+          ) : null}
+        </div>
+      </div>
+      <OutcomeBadge status={call.status} approval={call.approval_state} />
+      <span className="call-when">
+        <TimeAgo at={call.at} />
+      </span>
+    </li>
   );
 }

@@ -1,54 +1,69 @@
 import { useState } from 'react';
-import { Button } from '../components/button.tsx';
-import { Page } from '../components/page.tsx';
-import { Tabs } from '../components/tabs.tsx';
-import { useFaultToast, useToast } from '../components/toast.tsx';
-import { post } from '../lib/api.ts';
-import { useSession } from '../lib/session.ts';
-import { AgentList } from './agent-list.tsx';
-import { Matrix } from './matrix.tsx';
-import { Rules } from './rules.tsx';
-import { Standing } from './standing.tsx';
+import { Link, useLocation, useParams } from 'wouter';
+import type { AgentsData } from '../../../kernel/views/shapes.ts';
+import { useQuery } from '../../ui/api.ts';
+import { Empty, Skeleton } from '../../ui/badge.tsx';
+import { Button } from '../../ui/field.tsx';
+import { ErrorNotice } from '../../ui/notice.tsx';
+import { Page } from '../../ui/page-head.tsx';
+import { PauseButton } from '../../ui/pause-button.tsx';
+import { AddAgent } from './add-agent.tsx';
+import { AgentDetail } from './agent-detail.tsx';
+import { AgentTable } from './agent-table.tsx';
+import '../styles/activity.css';
 import '../styles/agents.css';
 
-type Part = 'agents' | 'matrix' | 'rules' | 'standing';
-
-/** Who may act, and what they may do. */
+/** Who acts, how people decided about it, and what it may do alone. */
 export default function AgentsPage() {
-  const [part, setPart] = useState<Part>('agents');
-  const { session, refresh } = useSession();
-  const say = useToast();
-  const sayFault = useFaultToast();
-  const pause = async (): Promise<void> => {
-    await post(session.paused ? '/resume' : '/pause');
-    await refresh();
-    if (session.paused) say('Changes are allowed again.', { tone: 'good' });
-  };
+  const { name } = useParams<{ name?: string }>();
+  const [, navigate] = useLocation();
+  const { data, error, refresh } = useQuery<AgentsData>('/agents/overview', {
+    topics: ['config', 'approvals'],
+  });
+  const [adding, setAdding] = useState(false);
+  const known = data?.agents ?? [];
+  const used = known.filter(({ token_since, last_call_at }) => token_since !== null || last_call_at !== null);
+  const chosen = name ?? used[0]?.name;
   return (
     <Page
-      title="Agents and policy"
+      title="Agents"
       actions={
-        <Button tone={session.paused ? 'primary' : 'danger'} onClick={() => pause().catch(sayFault)}>
-          {session.paused ? 'Resume' : 'Pause all changes'}
-        </Button>
+        <>
+          <PauseButton />
+          <Button small tone="primary" icon="plus" onClick={() => setAdding(true)}>
+            Create an agent
+          </Button>
+        </>
       }
     >
-      <Tabs<Part>
-        label="Agents and policy"
-        current={part}
-        onChange={setPart}
-        tabs={[
-          { key: 'agents', label: 'Agents' },
-          { key: 'matrix', label: 'What they may do' },
-          { key: 'rules', label: 'Rules' },
-          { key: 'standing', label: 'Mode, template, limits' },
-        ]}
-      >
-        {part === 'agents' ? <AgentList /> : null}
-        {part === 'matrix' ? <Matrix /> : null}
-        {part === 'rules' ? <Rules /> : null}
-        {part === 'standing' ? <Standing /> : null}
-      </Tabs>
+      <ErrorNotice error={error} />
+      {data && used.length === 0 ? (
+        <Empty title="No agents yet">
+          <p>
+            An agent appears here with its first call. Agents on this machine need no token; create one to
+            give an agent a name, rules and a history of its own.
+          </p>
+          <Link href="/start" className="button">
+            Connect an agent
+          </Link>
+        </Empty>
+      ) : data ? (
+        <>
+          <AgentTable data={{ ...data, agents: used }} chosen={chosen} />
+          {chosen ? <AgentDetail key={chosen} name={chosen} onChange={() => void refresh()} /> : null}
+        </>
+      ) : error ? null : (
+        <Skeleton lines={6} />
+      )}
+      {adding ? (
+        <AddAgent
+          onClose={() => {
+            setAdding(false);
+            void refresh();
+            navigate('/agents');
+          }}
+        />
+      ) : null}
     </Page>
   );
 }

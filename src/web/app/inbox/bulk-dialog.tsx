@@ -1,58 +1,127 @@
-import { type FormEvent, useRef, useState } from 'react';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { Foreign } from '../components/foreign.tsx';
-import { ErrorNotice, Notice } from '../components/notice.tsx';
-import { type ApiError, post, toApiError } from '../lib/api.ts';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import type { Brief, InboxPageData } from '../../../kernel/views/shapes.ts';
+import { type ApiError, api, post, toApiError } from '../../ui/api.ts';
+import { Skeleton } from '../../ui/badge.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Button } from '../../ui/field.tsx';
+import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import type { SignedResult } from '../../ui/passkey.ts';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { BulkItems, type BulkResult } from './bulk-items.tsx';
+import { useDecisions } from './decisions.tsx';
+import type { InboxView } from './filter.ts';
+import { isGrave } from './marks.tsx';
 import { ReasonField } from './reject-dialog.tsx';
-import type { Brief } from './types.ts';
+import { SignBatch } from './sign-batch.tsx';
 
 /** So many per request that the person sees it move. */
 const AT_ONCE = 10;
-
-interface Result {
-  readonly id: number;
-  readonly state?: string;
-  readonly error?: string;
-  readonly hint?: string | null;
-  readonly result?: { readonly message?: string; readonly hint?: string } | null;
-}
+const PAGE = 200;
+/** More than anyone reads in one sitting. */
+const MOST = 500;
 
 export type Verdict = 'approve' | 'reject';
+/** Like one approved alone: live calls wait a few seconds, in which all of them can be called off. */
+const HELD = 'held';
+const isHeld = ({ kind, environment, signers }: Brief): boolean =>
+  kind === 'call' && environment === 'live' && signers === 0;
+
 const WORDS = {
-  approve: { act: 'Approve', doing: 'Approving', done: 'Approved', ends: ['done', 'approved'] },
+  approve: { act: 'Approve', doing: 'Approving', done: 'Approved', ends: ['done', 'approved', HELD] },
   reject: { act: 'Reject', doing: 'Rejecting', done: 'Rejected', ends: ['rejected'] },
 } as const;
 
+/** Everything that a filter matches, where not all of it is loaded. */
+interface Matching {
+  readonly view: InboxView;
+  readonly total: number;
+  readonly until: number | undefined;
+}
+
 interface Props {
+  readonly items: readonly Brief[];
+  readonly matching: Matching | undefined;
+  readonly verdict: Verdict;
+  onClose(): void;
+}
+
+/** Decides on several items after showing each in full, and reports the result of each. */
+export function BulkDialog({ items, matching, ...rest }: Props) {
+  const [loaded, setLoaded] = useState<readonly Brief[]>();
+  const [problem, setProblem] = useState<ApiError>();
+  useEffect(() => {
+    if (!matching || matching.total > MOST) return;
+    loadAll(matching).then(setLoaded, (fault: unknown) => setProblem(toApiError(fault)));
+  }, [matching]);
+  const all = matching ? loaded : items;
+  if (all) return <BulkReview items={all} {...rest} />;
+  return (
+    <Dialog title="Approve all" onClose={rest.onClose}>
+      <ErrorNotice error={problem} />
+      {matching && matching.total > MOST ? (
+        <Notice tone="warn">
+          {matching.total.toLocaleString('en')} approvals are more than one review can show. Filter them to{' '}
+          {MOST} or fewer, then approve.
+        </Notice>
+      ) : problem ? null : (
+        <Skeleton />
+      )}
+    </Dialog>
+  );
+}
+
+async function loadAll({ view, total, until }: Matching): Promise<readonly Brief[]> {
+  const found: Brief[] = [];
+  const upTo = until === undefined ? '' : `&until=${until}`;
+  for (let from = 0; from < total; from += PAGE) {
+    const path = `/inbox?brief=1&${view.query}&limit=${PAGE}&offset=${from}${upTo}`;
+    found.push(...(await api<InboxPageData>(path)).items);
+  }
+  return found;
+}
+
+interface ReviewProps {
   readonly items: readonly Brief[];
   readonly verdict: Verdict;
   onClose(): void;
 }
 
-/** Decides on several items after showing what they are, and tells of each what came of it. */
-export function BulkDialog({ items, verdict, onClose }: Props) {
-  const [results, setResults] = useState<readonly Result[]>();
+function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
+  const [results, setResults] = useState<readonly BulkResult[]>();
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiError>();
+  const [excluded, setExcluded] = useState<ReadonlySet<number>>(new Set());
   const stopped = useRef(false);
+  const { holdAll } = useDecisions();
+  const held = useRef<readonly Brief[]>([]);
   const { act, doing, done, ends } = WORDS[verdict];
-  const dangerous = items.filter(({ effect, risks }) => effect === 'destroy' || risks > 0).length;
+  // What destroys or moves money is approved one at a time.
+  const leftOut = verdict === 'approve' ? all.filter(isGrave) : [];
+  const items = all.filter((item) => !leftOut.includes(item));
+  const chosen = items.filter(({ id }) => !excluded.has(id));
 
   const decide = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    if (busy || results || chosen.length === 0) return;
     setBusy(true);
     const why = reason.trim() ? { reason: reason.trim() } : {};
-    const all: Result[] = [];
+    const made: BulkResult[] = [];
+    const waiting = verdict === 'approve' ? chosen.filter(isHeld) : [];
+    const now = chosen.filter((item) => !waiting.includes(item));
     try {
-      for (let from = 0; from < items.length && !stopped.current; from += AT_ONCE) {
-        const part = items.slice(from, from + AT_ONCE);
+      for (let from = 0; from < now.length && !stopped.current; from += AT_ONCE) {
+        const part = now.slice(from, from + AT_ONCE);
         const ids = part.map(({ id }) => id);
         const body =
           verdict === 'approve' ? { ids, versions: part.map(({ version }) => version) } : { ids, ...why };
-        all.push(...(await post<{ results: Result[] }>(`/inbox/${verdict}`, body)).results);
-        setResults([...all]);
+        made.push(...(await post<{ results: BulkResult[] }>(`/inbox/${verdict}`, body)).results);
+        setResults([...made]);
+      }
+      if (waiting.length > 0 && !stopped.current) {
+        held.current = waiting;
+        if (made.every(isDone)) return close();
+        setResults([...made, ...waiting.map(({ id }) => ({ id, state: HELD }))]);
       }
     } catch (error) {
       setProblem(toApiError(error));
@@ -61,63 +130,91 @@ export function BulkDialog({ items, verdict, onClose }: Props) {
     }
   };
 
-  /** Closing half-way ends it after the ones on their way; what came of those is still told. */
+  const isDone = ({ state }: BulkResult): boolean => ends.some((end) => end === state);
+  /** The hold begins where its Undo can be seen. */
+  const close = (): void => {
+    holdAll(
+      held.current.map(({ id, version, summary }) => ({
+        id,
+        version,
+        title: summary,
+        done: summary,
+        hold: true,
+      })),
+    );
+    onClose();
+  };
+
+  /** Closing half-way ends it after the ones on their way; their results are still reported. */
   const leave = (): void => {
     if (busy) stopped.current = true;
-    else onClose();
+    else close();
   };
-  const succeeded = results?.filter(({ state }) => ends.some((end) => end === state)).length ?? 0;
+  const succeeded = results?.filter(isDone).length ?? 0;
+  const unsigned = (results ?? []).filter(({ code }) => code === 'signature_required').map(({ id }) => id);
+  const signable = items.filter(({ id }) => unsigned.includes(id));
+  const signed = (made: readonly SignedResult[]): void =>
+    setResults((old = []) => old.map((one) => made.find(({ id }) => id === one.id) ?? one));
+  const count =
+    chosen.length === all.length ? `${all.length} items` : `${chosen.length} of the ${all.length} selected`;
   return (
     <Dialog
       wide
-      title={results ? `${done} ${succeeded} of ${items.length}` : `${act} ${items.length} items?`}
+      title={results ? `${done} ${succeeded} of ${chosen.length}` : `${act} ${count}`}
+      formId="bulk-form"
       onClose={leave}
       footer={
         results && !busy ? (
-          <Button tone="primary" onClick={onClose}>
+          <Button tone="primary" onClick={close}>
             Close
           </Button>
         ) : (
           <>
+            <span className="dialog-note">
+              Each is decided and logged separately. Items that have changed are skipped.
+            </span>
             <Button onClick={leave}>{busy ? 'Stop' : 'Cancel'}</Button>
             <Button
               tone={verdict === 'approve' ? 'primary' : 'danger'}
               type="submit"
               form="bulk-form"
-              disabled={busy}
+              disabled={busy || chosen.length === 0}
             >
-              {busy ? `${doing}… ${results?.length ?? 0} of ${items.length}` : `${act} ${items.length}`}
+              {busy ? `${doing}… ${results?.length ?? 0} of ${chosen.length}` : `${act} ${chosen.length}`}
             </Button>
           </>
         )
       }
     >
       <ErrorNotice error={problem} />
-      {verdict === 'approve' && dangerous > 0 && !results ? (
+      {leftOut.length > 0 && !results ? (
         <Notice tone="warn">
-          {dangerous} of these {dangerous === 1 ? 'has' : 'have'} a risk note or destroy something.
+          <strong>{leftOut.length === 1 ? '1 item is' : `${leftOut.length} items are`} left out:</strong>{' '}
+          {leftOut.map(({ id, summary }, index) => (
+            <span key={id}>
+              {index > 0 ? ', ' : ''}“<UntrustedText text={summary} />”
+            </span>
+          ))}
+          . What destroys or moves money is approved one at a time and stays in the inbox.
         </Notice>
       ) : null}
       <form id="bulk-form" className="stack" onSubmit={(event) => void decide(event)}>
         {verdict === 'reject' && !results ? <ReasonField value={reason} onChange={setReason} /> : null}
       </form>
-      <ul className="bulk-list">
-        {items.map((item) => {
-          const result = results?.find(({ id }) => id === item.id);
-          return (
-            <li key={item.id}>
-              <Foreign text={item.summary} />
-              {result ? (
-                <span className="muted">
-                  {' '}
-                  · <Foreign text={result.error ?? result.result?.message ?? result.state ?? ''} />{' '}
-                  {result.hint ?? result.result?.hint}
-                </span>
-              ) : null}
-            </li>
-          );
-        })}
-      </ul>
+      {signable.length > 0 && !busy ? <SignBatch items={signable} onSigned={signed} /> : null}
+      <BulkItems
+        items={items}
+        results={results}
+        excluded={excluded}
+        locked={busy || results !== undefined}
+        onToggle={(id) =>
+          setExcluded((old) => {
+            const next = new Set(old);
+            if (!next.delete(id)) next.add(id);
+            return next;
+          })
+        }
+      />
     </Dialog>
   );
 }

@@ -1,22 +1,74 @@
 import { useId, useState } from 'react';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { Field } from '../components/field.tsx';
-import { ErrorNotice } from '../components/notice.tsx';
-import { ApiError, post, toApiError } from '../lib/api.ts';
-import { isRecord, type JsonRecord, textAt } from '../lib/json.ts';
+import type { Item } from '../../../kernel/views/shapes.ts';
+import { ApiError, post, toApiError } from '../../ui/api.ts';
+import type { ApprovalView } from '../../ui/approval-view.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Button, Field } from '../../ui/field.tsx';
+import { ErrorNotice } from '../../ui/notice.tsx';
+import { isRecord, type Json, type JsonRecord, textAt } from '../../ui/session.ts';
 import { EditField } from './edit-field.tsx';
-import { formFields } from './schema-form.ts';
-import type { Item } from './types.ts';
+
+/** A field of a tool's input that a plain control can edit. */
+export interface FormField {
+  readonly name: string;
+  readonly kind: 'text' | 'long' | 'number' | 'boolean' | 'choice' | 'texts';
+  readonly required: boolean;
+  readonly description: string;
+  readonly choices: readonly string[];
+}
+
+const LONG_NAMES = /text|content|body|message|memo|description|reason/;
+
+/** The fields of a form for this schema; undefined when something in it needs the JSON editor. */
+function formFields(schema: JsonRecord, args: JsonRecord): readonly FormField[] | undefined {
+  if (!isRecord(schema.properties)) return undefined;
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const fields: FormField[] = [];
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const kind = isRecord(property) ? kindOf(name, property, args[name]) : undefined;
+    if (!isRecord(property) || !kind) {
+      // What is not given need not be editable.
+      if (args[name] === undefined) continue;
+      return undefined;
+    }
+    fields.push({
+      name,
+      kind,
+      required: required.includes(name),
+      description: typeof property.description === 'string' ? property.description : '',
+      choices: Array.isArray(property.enum) ? property.enum.map(String) : [],
+    });
+  }
+  return Object.keys(args).every((name) => fields.some((field) => field.name === name)) ? fields : undefined;
+}
+
+function kindOf(name: string, property: JsonRecord, value: Json | undefined): FormField['kind'] | undefined {
+  if (Array.isArray(property.enum) && property.enum.every((one) => typeof one === 'string')) return 'choice';
+  switch (property.type) {
+    case 'string':
+      return LONG_NAMES.test(name) || (typeof value === 'string' && value.length > 80) ? 'long' : 'text';
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'array':
+      return isRecord(property.items) && property.items.type === 'string' ? 'texts' : undefined;
+    default:
+      return undefined;
+  }
+}
 
 interface Props {
   readonly item: Item;
+  readonly view: ApprovalView;
   onClose(): void;
-  onDone(): void;
+  /** It is stored as this version; with `approve` the person has decided on it as well. */
+  onSaved(version: number, approve: boolean): void;
 }
 
 /** Changes the arguments, lets the tool's own checks look at them, then approves. */
-export function EditDialog({ item, onClose, onDone }: Props) {
+export function EditDialog({ item, view, onClose, onSaved }: Props) {
   const fields = formFields(item.input_schema, item.args);
   const [args, setArgs] = useState(item.args);
   const [json, setJson] = useState(() => JSON.stringify(item.args, null, 2));
@@ -31,9 +83,9 @@ export function EditDialog({ item, onClose, onDone }: Props) {
     try {
       value = JSON.parse(json);
     } catch (error) {
-      throw new ApiError(400, { error: `This is not JSON: ${error instanceof Error ? error.message : ''}` });
+      throw new ApiError(400, { error: `Invalid JSON: ${error instanceof Error ? error.message : ''}` });
     }
-    if (!isRecord(value)) throw new ApiError(400, { error: 'The arguments must be one JSON object.' });
+    if (!isRecord(value)) throw new ApiError(400, { error: 'Arguments must be a JSON object.' });
     return value;
   };
   const save = async (approve: boolean): Promise<void> => {
@@ -41,8 +93,7 @@ export function EditDialog({ item, onClose, onDone }: Props) {
     setFault(undefined);
     try {
       const { version } = await post<{ version: number }>(`/inbox/${item.id}/edit`, { args: edited() });
-      if (approve) await post(`/inbox/${item.id}/approve`, { version });
-      onDone();
+      onSaved(version, approve);
     } catch (error) {
       setFault(toApiError(error));
       setBusy(false);
@@ -64,13 +115,13 @@ export function EditDialog({ item, onClose, onDone }: Props) {
   return (
     <Dialog
       wide
-      title="Edit, then approve"
+      title="Edit arguments"
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button disabled={busy} onClick={() => void save(false)}>
-            Save and keep waiting
+            Save without approving
           </Button>
           <Button tone="primary" disabled={busy} type="submit" form={formId}>
             {busy ? 'Saving…' : 'Save and approve'}
@@ -105,7 +156,7 @@ export function EditDialog({ item, onClose, onDone }: Props) {
             <EditField
               key={field.name}
               field={field}
-              isPost={item.toolkit === 'x' && field.name === 'text'}
+              Below={view.below?.(field.name)}
               value={args[field.name]}
               error={issues.find(({ path }) => path.split(/[.[]/)[0] === field.name)?.message}
               onChange={(value) => {

@@ -1,23 +1,26 @@
-import { Button } from '../components/button.tsx';
-import { Field } from '../components/field.tsx';
-import type { Json } from '../lib/json.ts';
-import type { FormField } from './schema-form.ts';
-import { LengthMeter } from './views/post.tsx';
+import type { ComponentType } from 'react';
+import { Button, Field } from '../../ui/field.tsx';
+import { nameOf } from '../../ui/result-view.tsx';
+import type { Json } from '../../ui/session.ts';
+import type { FormField } from './edit-dialog.tsx';
 
 interface Props {
   readonly field: FormField;
   readonly value: Json | undefined;
   readonly error: string | undefined;
-  readonly isPost: boolean;
+  /** What the toolkit shows under the control. */
+  readonly Below: ComponentType<{ readonly value: Json | undefined }> | undefined;
   /** Undefined leaves the argument out. */
   onChange(value: Json | undefined): void;
 }
 
 /** One argument in the control that fits it. */
-export function EditField({ field, value, error, isPost, onChange }: Props) {
-  const label = `${field.name.replaceAll('_', ' ')}${field.required ? '' : ' (optional)'}`;
+export function EditField({ field, value, error, Below, onChange }: Props) {
+  const label = `${nameOf(field.name)}${field.required ? '' : ' (optional)'}`;
   if (field.kind === 'texts')
-    return <TextsField label={label} field={field} value={value} error={error} onChange={onChange} />;
+    return (
+      <TextsField label={label} field={field} value={value} error={error} Below={Below} onChange={onChange} />
+    );
   const text = value === undefined || value === null ? '' : String(value);
   const textChanged = (given: string): void => onChange(given === '' && !field.required ? undefined : given);
   return (
@@ -71,18 +74,12 @@ export function EditField({ field, value, error, isPost, onChange }: Props) {
           }
         }}
       </Field>
-      {isPost ? <LengthMeter text={text} /> : null}
+      {Below ? <Below value={text} /> : null}
     </>
   );
 }
 
-function TextsField({
-  label,
-  field,
-  value,
-  error,
-  onChange,
-}: Omit<Props, 'isPost'> & { readonly label: string }) {
+function TextsField({ label, field, value, error, Below, onChange }: Props & { readonly label: string }) {
   const texts = Array.isArray(value) ? value.map(String) : [];
   const change = (next: string[]): void => onChange(next.length === 0 && !field.required ? undefined : next);
   return (
@@ -94,12 +91,12 @@ function TextsField({
         <div key={index} className="texts-row">
           <div className="texts-part">
             <textarea
-              rows={field.name === 'tweets' ? 3 : 1}
+              rows={Below ? 3 : 1}
               aria-label={`${label} ${index + 1}`}
               value={text}
               onChange={(event) => change(texts.with(index, event.target.value))}
             />
-            {field.name === 'tweets' ? <LengthMeter text={text} /> : null}
+            {Below ? <Below value={text} /> : null}
           </div>
           <Button
             small

@@ -1,55 +1,113 @@
+import { useState } from 'react';
 import { Link } from 'wouter';
-import { Fact } from '../components/fact.tsx';
-import { Foreign } from '../components/foreign.tsx';
-import { TimeAgo } from '../components/time-ago.tsx';
-import { ruleName } from './rule-name.ts';
-import type { Item } from './types.ts';
+import type { Item } from '../../../kernel/views/shapes.ts';
+import { Avatar, shortName } from '../../ui/badge.tsx';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
 
-/** Who asks, why, and what sent it here. */
-export function Facts({ item }: { readonly item: Item }) {
-  const { confidence, method } = item.context;
+/** Longer reasons are cut to a few lines until the person asks for the rest. */
+const SHORT = 150;
+
+const PERIODS: readonly [number, string][] = [
+  [3600, 'this hour'],
+  [86_400, 'today'],
+  [604_800, 'this week'],
+];
+
+const periodName = (seconds: number): string =>
+  PERIODS.find(([length]) => length === seconds)?.[1] ?? `in ${Math.round(seconds / 3600)} h`;
+
+/** Who asks, where it acts, what it does, whether it can be undone: before any scrolling. */
+export function FactStrip({ item }: { readonly item: Item }) {
+  const { target, effect, undo, limit, risks } = item.presentation;
+  const danger = item.effect === 'destroy' || risks.some(({ level }) => level === 'danger');
+  const asks = item.ordered_by ? `for ${shortName(item.ordered_by)}` : (item.requester_label ?? undefined);
+  const used = limit
+    ? `${limit.used.toLocaleString('en')} of ${limit.of.toLocaleString('en')} used ${periodName(limit.period_seconds)}`
+    : undefined;
   return (
-    <dl className="facts">
-      <Fact name="Who asks">
-        {item.requester}
-        {item.requester_label ? (
-          <span className="muted">
-            {' '}
-            (calls itself <Foreign text={item.requester_label} />)
+    <dl className="fact-strip" aria-label="Facts">
+      <Cell name="Who asks" text={shortName(item.requester)} avatar={item.requester} detail={asks} />
+      <Cell name="Where" text={target.label} detail={target.detail} />
+      <Cell
+        name="Effect"
+        text={effect.text}
+        detail={effect.detail ?? used}
+        tone={danger ? 'tone-bad' : undefined}
+      />
+      <Cell
+        name="Undo"
+        text={undo.text}
+        detail={undo.detail}
+        tone={undo.possible === true ? 'tone-good' : undo.possible === false ? 'tone-bad' : 'tone-warn'}
+      />
+    </dl>
+  );
+}
+
+interface CellProps {
+  readonly name: string;
+  readonly text: string;
+  readonly detail?: string | undefined;
+  readonly tone?: string | undefined;
+  readonly avatar?: string;
+}
+
+const Cell = ({ name, text, detail, tone, avatar }: CellProps) => (
+  <div>
+    <dt>{name}</dt>
+    <dd className={tone} title={text}>
+      {avatar ? <Avatar name={avatar} /> : null} <UntrustedText text={text} />
+    </dd>
+    {detail ? (
+      <dd title={detail}>
+        <UntrustedText text={detail} />
+      </dd>
+    ) : null}
+  </div>
+);
+
+/** The words of the requester, and the rule that asked, as a sentence. */
+export function Reasons({ item }: { readonly item: Item }) {
+  const { reason, rule } = item.presentation;
+  const [all, setAll] = useState(false);
+  const long = reason !== null && reason.text.length > SHORT;
+  return (
+    <dl className="reasons" aria-label="Reasons">
+      <div>
+        <dt>{reason ? `${shortName(reason.by)} says` : 'Reason'}</dt>
+        <dd className={reason ? 'said' : 'muted'}>
+          {reason ? (
+            <>
+              <div className={all ? undefined : 'said-short'}>
+                <UntrustedText block text={reason.text} />
+              </div>
+              {long ? (
+                <button
+                  type="button"
+                  className="link-button"
+                  aria-expanded={all}
+                  onClick={() => setAll(!all)}
+                >
+                  {all ? 'Less' : 'More'}
+                </button>
+              ) : null}
+            </>
+          ) : (
+            'No reason given'
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Asked because</dt>
+        <dd className="rule" title={`${rule.title}: ${rule.sentence}`}>
+          <Link href={`/policy?rule=${encodeURIComponent(rule.id)}`}>
+            <UntrustedText text={rule.title} />
+          </Link>
+          <span className="rule-sentence">
+            : <UntrustedText text={rule.sentence} />
           </span>
-        ) : null}
-      </Fact>
-      <Fact name="Why">
-        {item.reason ? <Foreign block text={item.reason} /> : <span className="muted">No reason given</span>}
-      </Fact>
-      <Fact name="Tool">
-        <code>{item.tool}</code>
-      </Fact>
-      <Fact name="Sent here by">
-        <span title={item.rule}>
-          <Foreign text={ruleName(item.rule)} />
-        </span>
-      </Fact>
-      {item.expires_at && item.state === 'pending' ? (
-        <Fact name="Expires">
-          <TimeAgo at={item.expires_at} />
-        </Fact>
-      ) : null}
-      {typeof confidence === 'number' ? (
-        <Fact name="Confidence">
-          {Math.round(confidence)} %{typeof method === 'string' ? ` (${method})` : ''}
-        </Fact>
-      ) : null}
-      {item.run_id ? (
-        <Fact name="Run">
-          <Link href={`/activity?run=${encodeURIComponent(item.run_id)}`}>{item.run_id}</Link>
-        </Fact>
-      ) : null}
-      {item.edits.map(({ at, editor }) => (
-        <Fact key={at} name="Edited">
-          by {editor}, <TimeAgo at={at} />
-        </Fact>
-      ))}
+        </dd>
+      </div>
     </dl>
   );
 }

@@ -1,20 +1,31 @@
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { Badge, StateBadge } from '../components/badge.tsx';
-import { Button } from '../components/button.tsx';
-import { Foreign } from '../components/foreign.tsx';
-import { ErrorNotice, Notice } from '../components/notice.tsx';
-import { TimeAgo } from '../components/time-ago.tsx';
-import { useToast } from '../components/toast.tsx';
-import { ApiError, post, toApiError, useQuery } from '../lib/api.ts';
-import { type Json, textAt } from '../lib/json.ts';
-import { EditDialog } from './edit-dialog.tsx';
-import { Facts } from './facts.tsx';
+import type { Item } from '../../../kernel/views/shapes.ts';
+import { ApiError, toApiError, useQuery } from '../../ui/api.ts';
+import { Skeleton } from '../../ui/badge.tsx';
+import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import { signDecisions } from '../../ui/passkey.ts';
+import { useToast } from '../../ui/toast.tsx';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { useApprovalView } from '../toolkits.ts';
+import { ItemBody } from './body.tsx';
+import { ChangedNotice } from './changed.tsx';
+import { toApproved, useDecisions } from './decisions.tsx';
+import { FactStrip, Reasons } from './facts.tsx';
+import { Footnotes } from './footnotes.tsx';
+import { DecisionBar } from './item-bar.tsx';
+import { ItemHead } from './item-head.tsx';
 import { Outcome } from './outcome.tsx';
 import { RejectDialog } from './reject-dialog.tsx';
-import type { Item } from './types.ts';
-import { Arguments } from './views/arguments.tsx';
-import { headlineOf } from './views/kinds.ts';
+import { SignNotice } from './sign-notice.tsx';
+
+const EditDialog = lazy(async () => ({ default: (await import('./edit-dialog.tsx')).EditDialog }));
+const RememberDialog = lazy(async () => ({
+  default: (await import('./remember-dialog.tsx')).RememberDialog,
+}));
+
+/** A key that was meant for the item before must not decide on this one. */
+const SHOWN_MS = 400;
 
 /** What the page's keys do to the open item; absent where it cannot be done now. */
 export interface ItemKeys {
@@ -22,28 +33,43 @@ export interface ItemKeys {
   reject?(): void;
   edit?(): void;
   undo?(): void;
-}
-
-interface Undone {
-  readonly undone: boolean;
-  readonly done: number;
-  readonly of: number;
-  readonly outcome?: Json;
+  remember?(): void;
 }
 
 interface Props {
   readonly id: number;
   readonly keys: RefObject<ItemKeys>;
+  /** Where it stands in the list: "3 of 12". */
+  readonly place: string;
+  /** Opens the next item; false where there is none, and this one stays. */
+  advance(): boolean;
   onDecided(): void;
+  onMove(step: 1 | -1): void;
 }
 
-export function ItemDetail({ id, keys, onDecided }: Props) {
+export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Props) {
   const { data: item, error, refresh } = useQuery<Item>(`/inbox/${id}`, { topics: ['approvals'] });
-  const [dialog, setDialog] = useState<'reject' | 'edit'>();
+  const view = useApprovalView(item?.toolkit);
+  const [dialog, setDialog] = useState<'reject' | 'edit' | 'remember'>();
   const [busy, setBusy] = useState<'approve' | 'undo'>();
   const [problem, setProblem] = useState<ApiError>();
+  /** The version that the person has read. */
+  const [read, setRead] = useState<number>();
   const acting = useRef(false);
+  const [ready, setReady] = useState(false);
   const say = useToast();
+  const decisions = useDecisions();
+  const held = decisions.holdOf(id);
+
+  const version = item?.version;
+  useEffect(() => {
+    if (version === undefined) return;
+    setRead((old) => old ?? version);
+    setReady(false);
+    const timer = setTimeout(() => setReady(true), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [version]);
+  const changed = item?.state === 'pending' && read !== undefined && read !== item.version;
 
   const act = async (what: 'approve' | 'undo', work: () => Promise<void>): Promise<void> => {
     if (acting.current) return;
@@ -61,27 +87,52 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
       onDecided();
     }
   };
-  const approve = (): Promise<void> =>
-    act('approve', async () => {
-      await post(`/inbox/${id}/approve`, { version: item?.version });
-    });
-  const undo = (): Promise<void> =>
-    act('undo', async () => {
-      const { undone, done, of, outcome } = await post<Undone>(`/inbox/${id}/undo`);
-      if (undone) return say('Undone.', { tone: 'good' });
-      const why = textAt(outcome, 'message') ?? textAt(outcome, 'status') ?? 'unknown';
-      const far = of > 1 ? ` (${done} of ${of} calls were made)` : '';
-      const hint = textAt(outcome, 'hint');
-      throw new ApiError(0, { error: `Not undone${far}: ${why}`, ...(hint ? { hint } : {}) });
-    });
+  const sign = async (at: number): Promise<void> => {
+    const [signed] = await signDecisions([{ id, version: at }]);
+    if (signed?.state !== 'pending') return;
+    const { required, result } = signed;
+    const left = required - signed.signed.length;
+    if (left > 0) say(`Signed. ${left} more must sign.`, { tone: 'good' });
+    // The call could not run and is pending again; a pending item shows no outcome of its own.
+    else throw new ApiError(0, { error: result?.message, hint: result?.hint });
+  };
+  const approveVersion = async (at: number): Promise<void> => {
+    if (!item || decisions.busy.has(id)) return;
+    if (item.signing.required > 0) return act('approve', () => sign(at));
+    const approved = toApproved(item, at);
+    // With a next item the result is said in a toast; the last one stays and shows it itself.
+    if (approved.hold || advance()) {
+      if (approved.hold) advance();
+      await decisions.approve(approved);
+      onDecided();
+    } else
+      await act('approve', async () => {
+        await decisions.approve(approved, { quiet: true });
+      });
+  };
+  const approve = (): void => {
+    if (!item || !ready) return;
+    if (changed) {
+      setRead(item.version);
+      say('The call changed since you opened it. Read it again, then approve.', { tone: 'warn' });
+      return;
+    }
+    void approveVersion(item.version);
+  };
+  const undo = (): Promise<void> => act('undo', () => decisions.undo(id));
 
-  const pending = item?.state === 'pending';
+  const pending = item?.state === 'pending' && !held;
   // A permit covers one exact call; another call needs another permit.
   const canEdit = pending && item.kind !== 'permit';
-  const canUndo = item?.undo && !item.undo.undone;
+  const canUndo = Boolean(item?.undo && !item.undo.undone);
+  const remember = item?.presentation.remember;
+  const askRemember = (): void => {
+    if (remember?.possible) setDialog('remember');
+    else say(remember?.why ?? 'This decision cannot be remembered.');
+  };
   useEffect(() => {
     keys.current = {
-      ...(pending ? { approve: () => void approve(), reject: () => setDialog('reject') } : {}),
+      ...(pending ? { approve, reject: () => setDialog('reject'), remember: askRemember } : {}),
       ...(canEdit ? { edit: () => setDialog('edit') } : {}),
       ...(canUndo ? { undo: () => void undo() } : {}),
     };
@@ -90,7 +141,7 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
     };
   });
 
-  // Deciding takes away the buttons; whoever stood on one goes on from what came of it.
+  // The focus follows to the item that opens, and to the result once it is decided: its buttons are gone then.
   const box = useRef<HTMLElement>(null);
   const state = item?.state;
   const before = useRef(state);
@@ -100,90 +151,111 @@ export function ItemDetail({ id, keys, onDecided }: Props) {
     if (decided && document.activeElement === document.body) box.current?.focus();
   }, [state]);
 
+  const isShown = item !== undefined && view !== undefined;
+  useEffect(() => {
+    // A dialog whose opener is gone gives the focus to the whole page.
+    const { activeElement, body } = document;
+    if (isShown && (activeElement === body || activeElement?.id === 'main')) box.current?.focus();
+  }, [isShown]);
+
   if (error && !item)
     return (
-      <div className="card">
+      <div className="item-missing">
         <ErrorNotice error={error} />
         <Link href="/">Back to the inbox</Link>
       </div>
     );
-  if (!item) return null;
+  if (!item || !view)
+    return (
+      <div className="item-missing">
+        <Skeleton lines={6} />
+      </div>
+    );
+  const { presentation } = item;
   const close = (): void => setDialog(undefined);
   const decided = (): void => {
     close();
-    void refresh();
+    if (!advance()) void refresh();
     onDecided();
   };
   return (
-    <article className="card item" aria-label={`Item ${item.id}`} ref={box} tabIndex={-1}>
-      <Link href="/" className="item-back">
-        ← Back to the list
-      </Link>
-      <header className="item-head">
-        <div className="row">
-          <StateBadge state={item.state} />
-          <Badge tone={item.effect === 'destroy' ? 'bad' : 'neutral'}>{item.tool_title}</Badge>
-          {item.kind === 'permit' ? (
-            <Badge tone="info" title="Approving lets the agent make this exact call once">
-              permit
-            </Badge>
-          ) : null}
-          <span className="muted small">
-            #{item.id} · <TimeAgo at={item.created_at} />
-          </span>
-        </div>
-        <h2 className="item-title" aria-live="polite">
-          <Foreign text={headlineOf(item.tool, item.args, item.summary)} />
-        </h2>
-      </header>
-      <ErrorNotice error={problem} />
-      <Outcome item={item} />
-      {pending && item.kind === 'permit' ? (
-        <Notice>Approving does not run it: it lets the agent make exactly this call, once.</Notice>
+    <article className="item" aria-label={`Item ${item.id}`} ref={box} tabIndex={-1}>
+      <div className="item-scroll">
+        <ItemHead item={item} place={place} onMove={onMove} />
+        <FactStrip item={item} />
+        <Reasons item={item} />
+        <ErrorNotice error={problem} />
+        <Outcome item={item} />
+        {changed ? <ChangedNotice item={item} onRead={() => setRead(item.version)} /> : null}
+        {presentation.stale ? (
+          <Notice tone="bad">
+            <UntrustedText text={presentation.stale} />
+          </Notice>
+        ) : null}
+        {pending && item.kind === 'permit' ? (
+          <Notice>Approving does not run the call. It lets the agent make exactly this call, once.</Notice>
+        ) : null}
+        {pending ? <SignNotice {...item.signing} /> : null}
+        {presentation.risks.length > 0 ? (
+          <ul className="risks" aria-label="Risk notes">
+            {presentation.risks.map(({ level, text }) => (
+              <li key={text} className={level === 'danger' ? 'badge badge-bad' : 'badge badge-warn'}>
+                <UntrustedText text={text} />
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        <ItemBody item={item} />
+        <Footnotes item={item} />
+      </div>
+      <DecisionBar
+        item={item}
+        busy={busy}
+        ready={ready}
+        held={held}
+        canEdit={canEdit}
+        canUndo={canUndo}
+        place={place}
+        onApprove={approve}
+        onReject={() => setDialog('reject')}
+        onEdit={() => setDialog('edit')}
+        onRemember={askRemember}
+        onUndo={() => void undo()}
+      />
+      {dialog === 'reject' ? (
+        <RejectDialog
+          item={item}
+          onClose={close}
+          onDone={(reason) => {
+            say(
+              reason ? (
+                <>
+                  Rejected. The agent gets: “<UntrustedText text={reason} />”
+                </>
+              ) : (
+                'Rejected.'
+              ),
+            );
+            decided();
+          }}
+        />
       ) : null}
-      {item.risks.length > 0 ? (
-        <ul className="risks" aria-label="Risk notes">
-          {item.risks.map((risk) => (
-            <li key={risk}>
-              <Foreign text={risk} />
-            </li>
-          ))}
-        </ul>
-      ) : null}
-      <Arguments item={item} />
-      <Facts item={item} />
-      {pending ? (
-        <div className="item-actions">
-          <Button tone="primary" shortcut="a" disabled={busy !== undefined} onClick={() => void approve()}>
-            {busy === 'approve' ? 'Approving…' : 'Approve'}
-          </Button>
-          {canEdit ? (
-            <Button shortcut="e" disabled={busy !== undefined} onClick={() => setDialog('edit')}>
-              Edit
-            </Button>
-          ) : null}
-          <Button
-            tone="danger"
-            shortcut="r"
-            disabled={busy !== undefined}
-            onClick={() => setDialog('reject')}
-          >
-            Reject
-          </Button>
-        </div>
-      ) : canUndo ? (
-        <div className="item-actions">
-          <Button shortcut="u" disabled={busy !== undefined} onClick={() => void undo()}>
-            {busy === 'undo' ? 'Undoing…' : 'Undo'}
-          </Button>
-          <span className="muted small">
-            {item.undo?.title}
-            {item.undo && item.undo.calls > 1 ? `, ${item.undo.calls} times` : ''}
-          </span>
-        </div>
-      ) : null}
-      {dialog === 'reject' ? <RejectDialog id={id} onClose={close} onDone={decided} /> : null}
-      {dialog === 'edit' ? <EditDialog item={item} onClose={close} onDone={decided} /> : null}
+      <Suspense>
+        {dialog === 'edit' ? (
+          <EditDialog
+            item={item}
+            view={view}
+            onClose={close}
+            onSaved={(saved, approved) => {
+              close();
+              setRead(saved);
+              if (approved) void approveVersion(saved);
+              else void refresh();
+            }}
+          />
+        ) : null}
+        {dialog === 'remember' ? <RememberDialog item={item} onClose={close} onDone={decided} /> : null}
+      </Suspense>
     </article>
   );
 }

@@ -1,22 +1,26 @@
 import { useEffect, useRef } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
-import { Badge, StateBadge } from '../components/badge.tsx';
-import { Foreign } from '../components/foreign.tsx';
-import { TimeAgo } from '../components/time-ago.tsx';
+import type { Brief } from '../../../kernel/views/shapes.ts';
+import { Avatar, Badge, StateBadge, shortName } from '../../ui/badge.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { useDecisions } from './decisions.tsx';
+import { type InboxView, valueName } from './filter.ts';
+import { groupOf, KindMark, RISKS, ShortAge } from './marks.tsx';
 import type { Inbox } from './paging.ts';
-import type { Brief } from './types.ts';
 
 interface Props {
   readonly inbox: Inbox;
+  readonly view: InboxView;
   readonly current: number | undefined;
-  readonly selected: ReadonlySet<number>;
-  readonly selectable: boolean;
-  toggle(item: Brief): void;
+  isSelected(id: number): boolean;
+  readonly selecting: boolean;
+  toggle(item: Brief, range: boolean): void;
 }
 
 /** What waits, as far as it is on screen. */
-export function InboxList({ inbox, current, selected, selectable, toggle }: Props) {
+export function InboxList({ inbox, view, current, isSelected, selecting, toggle }: Props) {
   const handle = useRef<VirtualizerHandle>(null);
   const at = current === undefined ? -1 : inbox.rows.findIndex((row) => row?.id === current);
   useEffect(() => {
@@ -28,46 +32,117 @@ export function InboxList({ inbox, current, selected, selectable, toggle }: Prop
     const from = list.findItemIndex(list.scrollOffset);
     inbox.show(from, list.findItemIndex(list.scrollOffset + list.viewportSize));
   };
+  const selectable = view.shelf === 'waiting';
   return (
-    <div className="inbox-scroll">
+    <div className={selecting ? 'inbox-scroll inbox-selecting' : 'inbox-scroll'}>
       <Virtualizer ref={handle} as="ul" item="li" data={inbox.rows} itemSize={84} onScroll={look}>
-        {(row, index) =>
-          row ? (
-            <div key={row.id} className={row.id === current ? 'inbox-row inbox-row-current' : 'inbox-row'}>
-              {selectable ? (
-                <input
-                  type="checkbox"
-                  checked={selected.has(row.id)}
-                  aria-label={`Select item ${row.id}`}
-                  onChange={() => toggle(row)}
-                />
+        {(row, index) => {
+          if (!row)
+            return (
+              <div key={`gap-${index}`} className="inbox-row inbox-row-gap" aria-hidden="true">
+                <span className="kind" />
+                <span className="skeleton" />
+              </div>
+            );
+          const before = inbox.rows[index - 1];
+          const heading = view.shelf === 'waiting' ? groupOf(row, view.group) : undefined;
+          const shown = heading !== undefined && (!before || groupOf(before, view.group) !== heading);
+          return (
+            <div key={row.id}>
+              {shown ? (
+                <p className="inbox-group">
+                  {groupName(heading, view.group)}{' '}
+                  <span className="muted">
+                    {inbox.groups.find(({ value }) => value === heading)?.count.toLocaleString('en')}
+                  </span>
+                </p>
               ) : null}
-              <Row row={row} current={row.id === current} />
+              <div className={row.id === current ? 'inbox-row inbox-row-current' : 'inbox-row'}>
+                {selectable ? (
+                  <input
+                    type="checkbox"
+                    checked={isSelected(row.id)}
+                    aria-label={`Select item ${row.id}`}
+                    onClick={(event) => toggle(row, event.shiftKey)}
+                    onChange={() => {}}
+                  />
+                ) : null}
+                <Row row={row} current={row.id === current} search={view.search} />
+              </div>
             </div>
-          ) : (
-            <div key={`gap-${index}`} className="inbox-row inbox-row-gap" aria-hidden="true" />
-          )
-        }
+          );
+        }}
       </Virtualizer>
     </div>
   );
 }
 
-function Row({ row, current }: { readonly row: Brief; readonly current: boolean }) {
+const groupName = (heading: string, group: string): string =>
+  group === 'risk'
+    ? (RISKS[Number(heading)] ?? '')
+    : heading === ''
+      ? 'Without a run'
+      : valueName({ key: group, value: heading });
+
+interface RowProps {
+  readonly row: Brief;
+  readonly current: boolean;
+  readonly search: string;
+}
+
+function Row({ row, current, search }: RowProps) {
+  const { holdOf, busy } = useDecisions();
+  const suffix = ` (${row.environment})`;
+  const hasSuffix = row.summary.endsWith(suffix);
+  const title = hasSuffix ? row.summary.slice(0, -suffix.length) : row.summary;
+  const held = holdOf(row.id) !== undefined;
   return (
-    <Link href={`/inbox/${row.id}`} className="inbox-link" aria-current={current ? 'true' : undefined}>
-      <span className="inbox-line">
-        <Foreign text={row.summary.replaceAll('\n', ' ')} />
-      </span>
-      <span className="inbox-meta">
-        {row.state === 'pending' ? null : <StateBadge state={row.state} />}
-        {row.effect === 'destroy' ? <Badge tone="bad">destroys</Badge> : null}
-        {row.risks > 0 ? (
-          <Badge tone="warn">{row.risks === 1 ? '1 risk' : `${row.risks} risks`}</Badge>
+    <Link
+      href={`/inbox/${row.id}${search}`}
+      className="inbox-link"
+      aria-current={current ? 'true' : undefined}
+    >
+      <KindMark row={row} />
+      <span className="inbox-text">
+        <span className="inbox-title">
+          <span className="inbox-line">
+            <UntrustedText text={title} />
+            {hasSuffix ? <span className="title-place">{suffix}</span> : null}
+          </span>
+          <ShortAge at={row.created_at} />
+        </span>
+        {row.gist ? (
+          <span className="inbox-gist">
+            <UntrustedText text={row.gist} />
+          </span>
         ) : null}
-        {row.kind === 'permit' ? <Badge tone="info">permit</Badge> : null}
-        <span className="inbox-who">{row.requester}</span>
-        <TimeAgo at={row.created_at} />
+        <span className="inbox-meta">
+          {row.state === 'pending' ? null : <StateBadge state={row.state} />}
+          {held || busy.has(row.id) ? (
+            <Badge tone="info">{held ? 'approved, on hold' : 'approving'}</Badge>
+          ) : null}
+          <Avatar name={row.requester} />
+          <span className="inbox-who">
+            {shortName(row.requester)}
+            {row.ordered_by ? ` for ${shortName(row.ordered_by)}` : ''}
+          </span>
+          {row.effect === 'destroy' ? <Badge tone="bad">Destroys</Badge> : null}
+          {row.first_risk ? (
+            <span
+              className={row.first_risk === 'Moves money' ? 'badge badge-bad clip' : 'badge badge-warn clip'}
+              title={row.first_risk}
+            >
+              <UntrustedText text={row.first_risk} />
+              {row.risks > 1 ? ` +${row.risks - 1}` : ''}
+            </span>
+          ) : null}
+          {row.signers > 0 ? (
+            <Badge>
+              <Icon name="fingerprint" small /> Signature
+            </Badge>
+          ) : null}
+          {row.kind === 'permit' ? <Badge tone="info">permit</Badge> : null}
+        </span>
       </span>
     </Link>
   );

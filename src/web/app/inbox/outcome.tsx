@@ -1,28 +1,32 @@
+import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Tone } from '../components/badge.tsx';
-import { Foreign } from '../components/foreign.tsx';
-import { JsonView } from '../components/json-view.tsx';
-import { Notice } from '../components/notice.tsx';
-import { TimeAgo } from '../components/time-ago.tsx';
-import { isRecord, textAt } from '../lib/json.ts';
-import type { Item } from './types.ts';
+import type { Item, Unsettled } from '../../../kernel/views/shapes.ts';
+import { post, useQuery } from '../../ui/api.ts';
+import { shortName, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/field.tsx';
+import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import { TimeAgo } from '../../ui/page-head.tsx';
+import { ResultView } from '../../ui/result-view.tsx';
+import { isRecord, type Json, textAt } from '../../ui/session.ts';
+import { useErrorToast, useToast } from '../../ui/toast.tsx';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
 
 const HEADS: Readonly<Record<string, readonly [Tone, string]>> = {
   done: ['good', 'Done'],
-  approved: ['good', 'Approved; the agent may make this call once'],
+  approved: ['good', 'Approved. The agent may make this call once'],
   executing: ['info', 'Running…'],
-  failed: ['bad', 'It failed'],
-  indeterminate: ['warn', 'Nobody knows yet whether it happened. Settle it at the top of the inbox'],
+  failed: ['bad', 'Failed'],
+  indeterminate: ['warn', 'Outcome unknown. Settle it at the top of the inbox'],
   rejected: ['info', 'Rejected'],
-  expired: ['info', 'Expired before anybody decided'],
-  withdrawn: ['info', 'Withdrawn by the one who asked'],
+  expired: ['info', 'Expired without a decision'],
+  withdrawn: ['info', 'Withdrawn'],
 };
 
 /** What came of a decision. */
 export function Outcome({ item }: { readonly item: Item }) {
   const head = HEADS[item.state];
   if (!head) return null;
-  const [tone, text] = item.undo?.undone ? (['info', 'Done, and undone since'] as const) : head;
+  const [tone, text] = item.undo?.undone ? (['info', 'Done, later undone'] as const) : head;
   const message = textAt(item.outcome, 'message');
   const hint = textAt(item.outcome, 'hint');
   const data = isRecord(item.outcome) ? item.outcome.data : undefined;
@@ -35,7 +39,7 @@ export function Outcome({ item }: { readonly item: Item }) {
             {item.decided_by ? (
               <>
                 {' '}
-                Decided by {item.decided_by}
+                Decided by {shortName(item.decided_by)}
                 {item.decided_at ? (
                   <>
                     {' '}
@@ -47,16 +51,93 @@ export function Outcome({ item }: { readonly item: Item }) {
             ) : null}{' '}
             {item.call_id ? <Link href={`/activity/${item.call_id}`}>Evidence</Link> : null}
           </p>
-          {message ? <Foreign block text={message} /> : null}
+          {message ? <UntrustedText block text={message} /> : null}
           {hint ? <p className="muted small">{hint}</p> : null}
           {item.decision_reason ? (
             <p>
-              Reason: <Foreign text={item.decision_reason} />
+              Reason: <UntrustedText text={item.decision_reason} />
             </p>
           ) : null}
         </div>
       </Notice>
-      {data !== undefined && data !== null ? <JsonView value={data} label="Result" /> : null}
+      {data !== undefined && data !== null ? <ResultView value={data} /> : null}
     </>
+  );
+}
+
+/** Changes cut off half-way. Only a person who checks the target can say whether they happened. */
+export function UnsettledCalls({
+  calls,
+  onSettled,
+}: {
+  readonly calls: readonly Unsettled[];
+  onSettled(): void;
+}) {
+  if (calls.length === 0) return null;
+  return (
+    <section className="unsettled" aria-label="Calls whose outcome is unknown">
+      <h2>Outcome unknown</h2>
+      <p className="small">
+        {calls.length === 1 ? 'A change was' : `${calls.length} changes were`} interrupted. Check the target
+        system, then record what you found. Nothing is retried automatically.
+      </p>
+      <ul className="unsettled-list">
+        {calls.map((call) => (
+          <UnsettledCall key={call.call_id} call={call} onSettled={onSettled} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function UnsettledCall({ call, onSettled }: { readonly call: Unsettled; onSettled(): void }) {
+  const [open, setOpen] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const say = useToast();
+  const describeError = useErrorToast();
+  const detail = useQuery<{ args: Json }>(open ? `/activity/${call.call_id}` : undefined);
+  const settle = async (happened: boolean): Promise<void> => {
+    setBusy(true);
+    try {
+      await post(`/calls/${call.call_id}/settle`, { happened });
+      say(happened ? 'Settled: the change happened.' : 'Settled: the change did not happen.', {
+        tone: 'good',
+      });
+    } catch (error) {
+      describeError(error);
+    } finally {
+      setBusy(false);
+      onSettled();
+    }
+  };
+  return (
+    <li className="unsettled-call">
+      <p>
+        <strong title={call.tool}>
+          <UntrustedText text={call.title} />
+        </strong>{' '}
+        by {shortName(call.principal)}, <TimeAgo at={call.at} />
+      </p>
+      <div className="row">
+        <Button small disabled={busy} onClick={() => void settle(true)}>
+          It happened
+        </Button>
+        <Button small disabled={busy} onClick={() => void settle(false)}>
+          It did not happen
+        </Button>
+        <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'Hide arguments' : 'Show arguments'}
+        </button>
+        <Link href={`/activity/${call.call_id}`}>Evidence</Link>
+      </div>
+      {open ? <ErrorNotice error={detail.error} /> : null}
+      {open && detail.data ? (
+        detail.data.args === null ? (
+          <p className="muted small">Arguments are no longer stored.</p>
+        ) : (
+          <ResultView value={detail.data.args} label="Arguments" />
+        )
+      ) : null}
+    </li>
   );
 }

@@ -1,169 +1,218 @@
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
-import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { ErrorNotice } from '../components/notice.tsx';
-import { Page } from '../components/page.tsx';
-import { useKeys } from '../lib/keys.ts';
-import { BulkDialog, type Verdict } from './bulk-dialog.tsx';
-import { HelpDialog } from './help-dialog.tsx';
+import { Empty, Skeleton } from '../../ui/badge.tsx';
+import { Button } from '../../ui/field.tsx';
+import { ErrorNotice } from '../../ui/notice.tsx';
+import { useKeys } from '../../ui/session.ts';
+import { useTabTitle } from '../../ui/title.ts';
+import { useDecisions } from './decisions.tsx';
+import { type InboxView, useInboxView } from './filter.ts';
+import { FilterBar } from './filter-bar.tsx';
 import { ItemDetail, type ItemKeys } from './item.tsx';
 import { InboxList } from './list.tsx';
-import { type Shelf, useInbox } from './paging.ts';
-import { UnsettledCalls } from './settle.tsx';
-import type { Brief } from './types.ts';
+import { UnsettledCalls } from './outcome.tsx';
+import { useInbox } from './paging.ts';
+import { useSelection } from './selection.ts';
+import { SelectionBar } from './selection-bar.tsx';
+
+const BulkDialog = lazy(async () => ({ default: (await import('./bulk-dialog.tsx')).BulkDialog }));
+const RejectMatching = lazy(async () => ({
+  default: (await import('./reject-matching.tsx')).RejectMatching,
+}));
+const HelpDialog = lazy(async () => ({ default: (await import('./help.tsx')).HelpDialog }));
 
 const ESCAPE = 'Escape';
+/** Below, list and item are two screens. */
+const WIDE = '(min-width: 761px)';
 
 /** Everything that waits for the person, the most dangerous first. */
 export function InboxPage() {
-  const [shelf, setShelf] = useState<Shelf>('waiting');
-  const inbox = useInbox(shelf);
+  const view = useInboxView();
+  const inbox = useInbox(view.query);
+  const selection = useSelection(inbox);
   const [, navigate] = useLocation();
   const { item } = useParams<{ item?: string }>();
   const current = item && /^\d+$/.test(item) ? Number(item) : undefined;
-  const [selected, setSelected] = useState<ReadonlyMap<number, Brief>>(new Map());
-  const [dialog, setDialog] = useState<Verdict | 'help'>();
+  const [dialog, setDialog] = useState<'approve' | 'reject' | 'help'>();
+  const [filtering, setFiltering] = useState(false);
+  const decisions = useDecisions();
   const itemKeys = useRef<ItemKeys>({});
-  // Where the open item stood: once decided it is gone from the list, and `j` goes on from there.
+  const waiting = view.shelf === 'waiting';
+  useTabTitle(waiting ? 'Inbox' : 'Decided');
+
+  // Where the open item stood: once decided it is gone from the list, and the next one is taken from there.
   const place = useRef(0);
   const at = current === undefined ? -1 : inbox.rows.findIndex((row) => row?.id === current);
   useEffect(() => {
     if (at >= 0) place.current = at;
   }, [at]);
 
-  const open = (index: number): void => {
-    const row = inbox.rows[Math.max(0, Math.min(index, inbox.rows.length - 1))];
-    if (row) navigate(`/inbox/${row.id}`);
+  const open = useCallback(
+    (id: number, replace = false) => navigate(`/inbox/${id}${view.search}`, { replace }),
+    [navigate, view.search],
+  );
+  const first = inbox.rows[0]?.id;
+  useEffect(() => {
+    if (current === undefined && first !== undefined && matchMedia(WIDE).matches) open(first, true);
+  }, [current, first, open]);
+
+  const move = (step: 1 | -1): void => {
+    const from = at >= 0 ? at + step : step > 0 ? place.current : place.current - 1;
+    const row = inbox.rows[Math.max(0, Math.min(from, inbox.rows.length - 1))];
+    if (row) open(row.id);
   };
-  const toggle = (row: Brief): void => {
-    setSelected((old) => {
-      const next = new Map(old);
-      if (!next.delete(row.id)) next.set(row.id, row);
-      return next;
-    });
+  /** The next one that is not decided; the one before where the list ends. */
+  const advance = (): boolean => {
+    const from = at >= 0 ? at : place.current;
+    const free = (row: (typeof inbox.rows)[number]): boolean =>
+      row !== undefined && row.id !== current && row.state === 'pending' && !decisions.busy.has(row.id);
+    const next = inbox.rows.slice(from).find(free) ?? inbox.rows.slice(0, from).findLast(free);
+    if (!waiting || !next) return false;
+    open(next.id);
+    return true;
   };
+  const refresh = (): void => void inbox.refresh();
   const openRow = at >= 0 ? inbox.rows[at] : undefined;
+  const several = selection.size > 0;
   useKeys({
-    j: () => open(current === undefined ? 0 : at >= 0 ? at + 1 : place.current),
-    k: () => open(at >= 0 ? at - 1 : place.current - 1),
-    a: () => (selected.size > 0 ? setDialog('approve') : itemKeys.current.approve?.()),
-    r: () => (selected.size > 0 ? setDialog('reject') : itemKeys.current.reject?.()),
+    j: () => move(1),
+    k: () => move(-1),
+    a: () => (several ? setDialog('approve') : itemKeys.current.approve?.()),
+    r: () => (several ? setDialog('reject') : itemKeys.current.reject?.()),
     e: () => itemKeys.current.edit?.(),
-    u: () => itemKeys.current.undo?.(),
-    x: () => openRow && shelf === 'waiting' && toggle(openRow),
-    [ESCAPE]: () => setSelected(new Map()),
+    m: () => itemKeys.current.remember?.(),
+    u: () => {
+      if (decisions.holds.length > 0 || !itemKeys.current.undo) decisions.undoLast();
+      else itemKeys.current.undo();
+    },
+    x: () => openRow && waiting && selection.toggle(openRow, false),
+    X: () => openRow && waiting && selection.toggle(openRow, true),
+    f: () => setFiltering(true),
+    '/': () => document.getElementById('inbox-search')?.focus(),
+    n: () => inbox.newer > 0 && inbox.showNewer(),
+    [ESCAPE]: () => (filtering ? setFiltering(false) : selection.clear()),
     '?': () => setDialog('help'),
   });
 
-  const actions = (
-    <>
-      {selected.size > 0 ? (
-        <>
-          <Button small tone="primary" onClick={() => setDialog('approve')}>
-            Approve {selected.size} selected
-          </Button>
-          <Button small tone="danger" onClick={() => setDialog('reject')}>
-            Reject {selected.size} selected
-          </Button>
-        </>
-      ) : null}
-      <Button
-        small
-        onClick={() => {
-          setShelf(shelf === 'waiting' ? 'decided' : 'waiting');
-          setSelected(new Map());
-        }}
-      >
-        {shelf === 'waiting' ? 'Show decided' : 'Show waiting'}
-      </Button>
-      <Button small shortcut="?" onClick={() => setDialog('help')}>
-        Keys
-      </Button>
-    </>
-  );
+  const done = (): void => {
+    setDialog(undefined);
+    selection.clear();
+    refresh();
+  };
+  const empty = inbox.loaded && inbox.rows.length === 0;
+  const filtered = view.parts.length > 0 || view.text !== '';
   return (
-    <Page title={shelf === 'waiting' ? 'Inbox' : 'Decided'} actions={actions} wide>
+    <div className={current === undefined ? 'inbox-page inbox-no-item' : 'inbox-page inbox-has-item'}>
+      <header className="inbox-head">
+        <h1>{waiting ? 'Inbox' : 'Decided'}</h1>
+        <div className="segments">
+          <button
+            type="button"
+            className="segment"
+            aria-pressed={waiting}
+            onClick={() => view.setShelf('waiting')}
+          >
+            Pending
+          </button>
+          <button
+            type="button"
+            className="segment"
+            aria-pressed={!waiting}
+            onClick={() => view.setShelf('decided')}
+          >
+            Decided
+          </button>
+        </div>
+        <span className="inbox-total">
+          {inbox.loaded
+            ? `${inbox.rows.length.toLocaleString('en')} ${waiting ? 'pending' : 'decided'}`
+            : inbox.error
+              ? ''
+              : 'Loading…'}
+        </span>
+        <span className="grow" />
+        <Button small tone="quiet" shortcut="?" onClick={() => setDialog('help')}>
+          Shortcuts
+        </Button>
+      </header>
       <ErrorNotice error={inbox.error} />
-      <UnsettledCalls calls={inbox.unsettled} onSettled={() => void inbox.refresh()} />
-      {inbox.loaded && inbox.rows.length === 0 && current === undefined ? (
-        <NothingHere shelf={shelf} />
+      <UnsettledCalls calls={inbox.unsettled} onSettled={refresh} />
+      {empty && current === undefined && !filtered ? (
+        <NothingHere view={view} />
       ) : (
-        <div className={current === undefined ? 'inbox inbox-no-item' : 'inbox inbox-has-item'}>
-          <section className="inbox-side" aria-label={shelf === 'waiting' ? 'Waiting' : 'Decided'}>
-            <div className="inbox-bar">
-              <span>
-                {inbox.loaded
-                  ? `${inbox.rows.length.toLocaleString('en')} ${shelf === 'waiting' ? 'waiting' : 'decided'}`
-                  : inbox.error
-                    ? ''
-                    : 'Loading…'}
-              </span>
-              {selected.size > 0 ? (
-                <button type="button" className="link-button" onClick={() => setSelected(new Map())}>
-                  Clear selection
-                </button>
-              ) : shelf === 'waiting' && inbox.rows.length > 1 ? (
-                <button
-                  type="button"
-                  className="link-button"
-                  onClick={() =>
-                    setSelected(new Map(inbox.rows.flatMap((row) => (row ? [[row.id, row]] : []))))
-                  }
-                >
-                  Select those shown
-                </button>
-              ) : null}
-            </div>
-            {inbox.loaded && inbox.rows.length === 0 ? (
-              <p className="muted pad">Nothing {shelf === 'waiting' ? 'else waits' : 'is here'}.</p>
+        <div className="inbox">
+          <section className="inbox-side" aria-label={waiting ? 'Pending' : 'Decided'}>
+            <FilterBar view={view} open={filtering} setOpen={setFiltering} />
+            {inbox.newer > 0 ? (
+              <button type="button" className="inbox-newer" onClick={inbox.showNewer}>
+                {inbox.newer.toLocaleString('en')} new
+              </button>
+            ) : null}
+            {inbox.loaded ? null : <Skeleton lines={6} />}
+            {empty ? (
+              <p className="muted pad">
+                {filtered ? 'Nothing matches these filters.' : 'No other approvals.'}
+              </p>
             ) : null}
             <InboxList
               inbox={inbox}
+              view={view}
               current={current}
-              selected={new Set(selected.keys())}
-              selectable={shelf === 'waiting'}
-              toggle={toggle}
+              isSelected={selection.has}
+              selecting={several}
+              toggle={selection.toggle}
+            />
+            <SelectionBar
+              selection={selection}
+              total={inbox.rows.length}
+              selectable={waiting && inbox.rows.length > 1}
+              onDecide={setDialog}
             />
           </section>
           <div className="inbox-detail">
-            {current === undefined ? (
-              <Empty title="Choose an item">
-                <p>
-                  Press <kbd className="key">j</kbd> for the first one. Its exact arguments, who asks and why
-                  are shown here.
-                </p>
-              </Empty>
-            ) : (
-              <ItemDetail key={current} id={current} keys={itemKeys} onDecided={() => void inbox.refresh()} />
+            {current === undefined ? null : (
+              <ItemDetail
+                key={current}
+                id={current}
+                keys={itemKeys}
+                place={
+                  at >= 0
+                    ? `${(at + 1).toLocaleString('en')} of ${inbox.rows.length.toLocaleString('en')}`
+                    : ''
+                }
+                advance={advance}
+                onDecided={refresh}
+                onMove={move}
+              />
             )}
           </div>
         </div>
       )}
-      {dialog === 'help' ? <HelpDialog onClose={() => setDialog(undefined)} /> : null}
-      {dialog === 'approve' || dialog === 'reject' ? (
-        <BulkDialog
-          verdict={dialog}
-          items={[...selected.values()]}
-          onClose={() => {
-            setDialog(undefined);
-            setSelected(new Map());
-            void inbox.refresh();
-          }}
-        />
-      ) : null}
-    </Page>
+      <Suspense>
+        {dialog === 'help' ? <HelpDialog onClose={() => setDialog(undefined)} /> : null}
+        {dialog === 'reject' && selection.matching ? (
+          <RejectMatching view={view} total={selection.size} until={inbox.until} onClose={done} />
+        ) : dialog === 'approve' || dialog === 'reject' ? (
+          <BulkDialog
+            verdict={dialog}
+            items={[...selection.rows.values()]}
+            matching={selection.matching ? { view, total: selection.size, until: inbox.until } : undefined}
+            onClose={done}
+          />
+        ) : null}
+      </Suspense>
+    </div>
   );
 }
 
-const NothingHere = ({ shelf }: { readonly shelf: Shelf }) =>
-  shelf === 'waiting' ? (
-    <Empty title="Nothing waits for you">
-      <p>When an agent asks for something that needs your word, it appears here at once.</p>
-      <Link href="/start">Connect an agent, or try a first approval</Link>
+const NothingHere = ({ view }: { readonly view: InboxView }) =>
+  view.shelf === 'waiting' ? (
+    <Empty title="No pending approvals">
+      <p>When an agent makes a call that needs your approval, it appears here immediately.</p>
+      <Link href="/start">Connect an agent or try a sample approval</Link>
     </Empty>
   ) : (
-    <Empty title="Nothing was decided yet">
-      <p>What you approve or reject is kept here with what came of it.</p>
+    <Empty title="No decisions yet">
+      <p>Approved and rejected calls appear here with their outcome.</p>
     </Empty>
   );

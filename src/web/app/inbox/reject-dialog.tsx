@@ -1,26 +1,30 @@
 import { type FormEvent, useState } from 'react';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { Field } from '../components/field.tsx';
-import { ErrorNotice } from '../components/notice.tsx';
-import { type ApiError, post, toApiError } from '../lib/api.ts';
+import type { Item } from '../../../kernel/views/shapes.ts';
+import { type ApiError, post, toApiError } from '../../ui/api.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Button, Field } from '../../ui/field.tsx';
+import { ErrorNotice } from '../../ui/notice.tsx';
+
+const REASONS = ['Not needed', 'Wrong target', 'Change the content and ask again'];
+const DANGER_REASONS = ['Not needed', 'Wrong target', 'Count what is affected first, then ask again'];
 
 interface Props {
-  readonly id: number;
+  readonly item: Item;
   onClose(): void;
-  onDone(): void;
+  onDone(reason: string): void;
 }
 
-export function RejectDialog({ id, onClose, onDone }: Props) {
+export function RejectDialog({ item, onClose, onDone }: Props) {
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
+  const danger = item.effect === 'destroy' || item.presentation.money;
   const reject = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     try {
-      await post(`/inbox/${id}/reject`, reason.trim() ? { reason: reason.trim() } : {});
-      onDone();
+      await post(`/inbox/${item.id}/reject`, reason.trim() ? { reason: reason.trim() } : {});
+      onDone(reason.trim());
     } catch (error) {
       setProblem(toApiError(error));
       setBusy(false);
@@ -32,6 +36,7 @@ export function RejectDialog({ id, onClose, onDone }: Props) {
       onClose={onClose}
       footer={
         <>
+          <span className="dialog-note">The agent gets the reason.</span>
           <Button onClick={onClose}>Cancel</Button>
           <Button tone="danger" type="submit" form="reject-form" disabled={busy}>
             Reject
@@ -41,27 +46,37 @@ export function RejectDialog({ id, onClose, onDone }: Props) {
     >
       <form id="reject-form" className="stack" onSubmit={(event) => void reject(event)}>
         <ErrorNotice error={problem} />
-        <ReasonField value={reason} onChange={setReason} />
+        <ReasonField value={reason} danger={danger} onChange={setReason} />
       </form>
     </Dialog>
   );
 }
 
-export const ReasonField = ({
-  value,
-  onChange,
-}: {
+interface ReasonProps {
   readonly value: string;
+  readonly danger?: boolean;
   onChange(text: string): void;
-}) => (
-  <Field label="Reason" hint="The agent is told. Leave it empty if there is nothing to say.">
-    {(attributes) => (
-      <input
-        {...attributes}
-        maxLength={2000}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    )}
-  </Field>
+}
+
+/** Three reasons to press and one to write; none is required. */
+export const ReasonField = ({ value, danger = false, onChange }: ReasonProps) => (
+  <div className="stack">
+    <Field label="Reason" hint="Optional. Shown to the agent.">
+      {(attributes) => (
+        <input
+          {...attributes}
+          maxLength={2000}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+    <div className="row">
+      {(danger ? DANGER_REASONS : REASONS).map((text) => (
+        <Button key={text} small aria-pressed={value === text} onClick={() => onChange(text)}>
+          {text}
+        </Button>
+      ))}
+    </div>
+  </div>
 );

@@ -1,18 +1,15 @@
-import { useMemo, useState } from 'react';
+import { Suspense, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import { Empty } from '../components/empty.tsx';
-import { ErrorNotice } from '../components/notice.tsx';
-import { Page } from '../components/page.tsx';
-import { Table } from '../components/table.tsx';
-import { TimeAgo } from '../components/time-ago.tsx';
-import { ToolName } from '../components/tool-name.tsx';
-import { useQuery } from '../lib/api.ts';
-import { useSession } from '../lib/session.ts';
-import { Chart } from './chart.tsx';
-import { milliseconds } from './figures.ts';
-import type { InsightsData } from './types.ts';
-import { XCharts } from './x-charts.tsx';
-import '../styles/insights.css';
+import type { InsightsData } from '../../../kernel/views/shapes.ts';
+import { useQuery } from '../../ui/api.ts';
+import { Empty, ToolName } from '../../ui/badge.tsx';
+import { Chart, milliseconds } from '../../ui/chart.tsx';
+import { ErrorNotice } from '../../ui/notice.tsx';
+import { Page, TimeAgo } from '../../ui/page-head.tsx';
+import { useSession } from '../../ui/session.ts';
+import { Table } from '../../ui/table.tsx';
+import { insights } from '../toolkits.ts';
+import '../../ui/chart.css';
 
 const SPANS = [
   [1, 'Day'],
@@ -57,20 +54,24 @@ export default function InsightsPage() {
     >
       <ErrorNotice error={error} />
       {data && data.tools.length === 0 ? (
-        <Empty title="No calls in this time">
+        <Empty title="No calls in this period">
           <p>
-            As soon as an agent calls a tool, its numbers appear here.{' '}
-            <Link href="/start">Connect an agent</Link>
+            When an agent calls a tool, its numbers appear here. <Link href="/start">Connect an agent</Link>
           </p>
         </Empty>
       ) : null}
       {data && data.tools.length > 0 ? <Overview data={data} tool={tool} onTool={setTool} /> : null}
-      {session.toolkits.includes('x') ? (
-        <section className="stack" aria-labelledby="x-figures">
-          <h2 id="x-figures">X</h2>
-          <XCharts days={days} />
-        </section>
-      ) : null}
+      {session.toolkits.map(({ id, title }) => {
+        const Charts = insights.get(id);
+        return Charts ? (
+          <section key={id} className="stack" aria-labelledby={`${id}-figures`}>
+            <h2 id={`${id}-figures`}>{title}</h2>
+            <Suspense fallback={<p className="muted">Loading…</p>}>
+              <Charts days={days} />
+            </Suspense>
+          </section>
+        ) : null;
+      })}
     </Page>
   );
 }
@@ -95,7 +96,7 @@ function Overview({ data, tool, onTool }: OverviewProps) {
       <dl className="numbers">
         <Figure name="Calls" value={total} />
         <Figure name="Errors and refusals" value={failed} />
-        <Figure name="Asked for a person" value={waited} />
+        <Figure name="Required approval" value={waited} />
         <Figure name="Tools used" value={data.tools.length} />
       </dl>
       <h2 className="sr-only">Over time</h2>
@@ -130,9 +131,9 @@ function Overview({ data, tool, onTool }: OverviewProps) {
           },
           { key: 'calls', label: 'Calls', numeric: true, cell: ({ totalCalls }) => totalCalls },
           { key: 'failed', label: 'Failed', numeric: true, cell: ({ failureCount }) => failureCount },
-          { key: 'p50', label: 'p50 ms', numeric: true, minor: true, cell: ({ p50Ms }) => Math.round(p50Ms) },
-          { key: 'p95', label: 'p95 ms', numeric: true, cell: ({ p95Ms }) => Math.round(p95Ms) },
-          { key: 'max', label: 'max ms', numeric: true, minor: true, cell: ({ maxMs }) => Math.round(maxMs) },
+          { key: 'p50', label: 'p50 ms', numeric: true, minor: true, cell: ({ p50Ms }) => whole(p50Ms) },
+          { key: 'p95', label: 'p95 ms', numeric: true, cell: ({ p95Ms }) => whole(p95Ms) },
+          { key: 'max', label: 'max ms', numeric: true, minor: true, cell: ({ maxMs }) => whole(maxMs) },
         ]}
       />
       {data.errors.length > 0 ? (
@@ -228,3 +229,5 @@ function approvalSeries(data: InsightsData) {
     })),
   };
 }
+
+const whole = (value: number): string => Math.round(value).toLocaleString('en');

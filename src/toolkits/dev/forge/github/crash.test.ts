@@ -3,9 +3,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildChild } from '../../../../../test/support/child.ts';
-import { git, makeRepo, openWorld, snapshot, tempFolder } from '../../../../../test/support/dev.ts';
-import { type GithubDouble, startGithub } from '../../../../../test/support/github-double.ts';
 import type { JsonObject } from '../../../../contract/json.ts';
+import { git, makeRepo, openWorld, snapshot, tempFolder } from '../../test/support/dev.ts';
+import { startGithub } from '../../test/support/github-double.ts';
+import type { GithubDouble } from '../../test/support/github-shapes.ts';
 
 /** Far more than publishing takes; the loop ends when a child gets through. */
 const MAX_STEPS = 60;
@@ -27,6 +28,7 @@ describe('a process killed at every request of a code change on GitHub', () => {
     git(folder, 'clone', '-q', bare, clone);
     github = await startGithub(bare);
     config = {
+      limits: { pull_requests: 1000 },
       repos: { 'acme/app': { forge: 'github', path: clone } },
       github: { base_url: github.url, token: 'tok' },
     };

@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createEmulator, type Emulator } from 'emulate';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type DevWorld, openWorld, tempFolder } from '../../../../../test/support/dev.ts';
 import type { JsonObject } from '../../../../contract/json.ts';
+import { type DevWorld, openWorld, tempFolder } from '../../test/support/dev.ts';
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {

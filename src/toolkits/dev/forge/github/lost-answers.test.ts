@@ -1,16 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type DevWorld,
-  git,
-  makeRepo,
-  openWorld,
-  tempFolder,
-  writeFiles,
-} from '../../../../../test/support/dev.ts';
-import { type Fault, type GithubDouble, startGithub } from '../../../../../test/support/github-double.ts';
-import type { ToolFault } from '../../../../contract/faults.ts';
+import type { ToolError } from '../../../../contract/errors.ts';
+import { type DevWorld, git, makeRepo, openWorld, tempFolder, writeFiles } from '../../test/support/dev.ts';
+import { startGithub } from '../../test/support/github-double.ts';
+import type { Fault, GithubDouble } from '../../test/support/github-shapes.ts';
 
 describe('the tools against a GitHub that fails', () => {
   let github: GithubDouble;
@@ -28,6 +22,7 @@ describe('the tools against a GitHub that fails', () => {
     git(folder, 'clone', '-q', bare, clone);
     github = await startGithub(bare);
     const config = {
+      limits: { pull_requests: 1000 },
       repos: { 'acme/app': { forge: 'github', path: clone, test: ['cat', 'a.txt'] } },
       qa: { sandbox: 'off' },
       github: { base_url: github.url, token: 'tok' },
@@ -57,15 +52,15 @@ describe('the tools against a GitHub that fails', () => {
     let left = times;
     return (name: string) => (name === request && left-- > 0 ? fault : undefined);
   };
-  const failure = (promise: Promise<unknown>): Promise<ToolFault> =>
+  const failure = (promise: Promise<unknown>): Promise<ToolError> =>
     promise.then(
       () => {
         throw new Error('It did not fail.');
       },
-      (error: ToolFault) => error,
+      (error: ToolError) => error,
     );
 
-  it('creates an issue once when the answer is lost, because the marker tells', async () => {
+  it('creates an issue once when the answer is lost, because the marker shows it', async () => {
     github.fault = on('POST /issues', 'act-and-drop');
     const { data } = await world.call('github_issues_create', { run_id, title: 'T', body: 'B' });
     expect(data).toMatchObject({ number: 1, title: 'T' });
@@ -143,7 +138,7 @@ describe('the tools against a GitHub that fails', () => {
         github.fault = onceAt(turn, fault);
         const result = await world.call('code_branch_pr_create', change(head), { callId: `c-${turn}` }).then(
           ({ data }) => data as object,
-          (error: ToolFault) => error,
+          (error: ToolError) => error,
         );
         clean = github.requests.length < turn;
         const hit = github.requests[turn - 1] ?? '';
@@ -153,10 +148,10 @@ describe('the tools against a GitHub that fails', () => {
         if (result instanceof Error) {
           expect(result, hit).toMatchObject({ code: 'unavailable' });
           // "none" is a promise that nothing is left to be seen.
-          if ((result as ToolFault).effect === 'none')
+          if ((result as ToolError).effect === 'none')
             expect([branch, pulls.length], hit).toEqual([false, 0]);
           // What the kernel gives the permit back for: it is certain, and sending the same again makes sense.
-          expect((result as ToolFault).retryable, hit).toBe(true);
+          expect((result as ToolError).retryable, hit).toBe(true);
           github.requests.length = 0;
           const settled = await world.reconcile('code_branch_pr_create', change(head), `c-${turn}`);
           expect(settled.settled, hit).toBe(pulls.length === 1 ? 'done' : 'not_done');
@@ -218,7 +213,7 @@ describe('the tools against a GitHub that fails', () => {
     expect(await failure(world.call('code_branch_pr_create', change()))).toMatchObject({
       code: 'conflict',
       effect: 'none',
-      message: expect.stringContaining('with other content. Choose another head_branch.'),
+      message: expect.stringContaining('with different content. Choose another head_branch.'),
     });
     expect(git(bare, 'for-each-ref')).toBe(before);
     expect(github.pulls).toEqual([]);
@@ -313,7 +308,7 @@ describe('the tools against a GitHub that fails', () => {
     });
   });
 
-  it('builds on the commit the permit is bound to when the base moves on GitHub meanwhile', async () => {
+  it('builds on the commit the permit is bound to when the base has moved on GitHub', async () => {
     const permitted = git(bare, 'rev-parse', 'main');
     const moved = git(bare, 'commit-tree', '-p', 'main', '-m', 'moved', 'main^{tree}');
     github.fault = (name) => {

@@ -1,10 +1,8 @@
-import { ToolFault } from '../../../../contract/faults.ts';
+import { ToolError } from '../../../../contract/errors.ts';
 import type { Plan } from '../../change/plan.ts';
 import type { Published, Pull, Stamp } from '../port.ts';
-import { hasMarker, withMarker } from './marker.ts';
-import { writeOnce } from './once.ts';
-import type { GithubRepo } from './repo.ts';
-import { type RawPull, toPull } from './shapes.ts';
+import { type GithubRepo, writeOnce } from './repo.ts';
+import { hasMarker, type RawPull, toPull, withMarker } from './shapes.ts';
 
 /**
  * Builds the change with the Git data API. Blobs, tree and commit are unreachable until the branch is created, and the
@@ -30,17 +28,18 @@ export async function publishChange(
   try {
     return { commit, pull: await openPull(repo, plan, stamp, draft), existed: false };
   } catch (error) {
-    if (error instanceof ToolFault && error.effect === 'unknown') throw error;
-    throw await takeBack(repo, plan, commit, error);
+    if (error instanceof ToolError && error.effect === 'unknown') throw error;
+    throw await deleteOrphanBranch(repo, plan, commit, error);
   }
 }
 
-async function writeTree(repo: GithubRepo, plan: Plan, signal: AbortSignal): Promise<string> {
+export async function writeTree(repo: GithubRepo, plan: Plan, signal: AbortSignal): Promise<string> {
   const at = repo.at(signal);
   const source = await repo.read('code:read', 'read the base commit', (octokit) =>
     octokit.rest.git.getCommit({ ...at, commit_sha: plan.baseCommit }),
   );
-  const entries: { path: string; mode: '100644' | '100755'; type: 'blob'; sha: string }[] = [];
+  const entries: { path: string; mode: '100644' | '100755'; type: 'blob'; sha: string | null }[] =
+    plan.removed.map((path) => ({ path, mode: '100644', type: 'blob', sha: null }));
   for (const { path, mode, content } of plan.files) {
     // Nothing refers to these objects yet, so a lost answer changes nothing that anyone could see.
     const { data } = await harmless(() =>
@@ -58,7 +57,12 @@ async function writeTree(repo: GithubRepo, plan: Plan, signal: AbortSignal): Pro
   return data.sha;
 }
 
-async function writeCommit(repo: GithubRepo, plan: Plan, tree: string, signal: AbortSignal): Promise<string> {
+export async function writeCommit(
+  repo: GithubRepo,
+  plan: Plan,
+  tree: string,
+  signal: AbortSignal,
+): Promise<string> {
   const { data } = await harmless(() =>
     repo.write('code:write', 'store the commit', (octokit) =>
       octokit.rest.git.createCommit({
@@ -89,7 +93,7 @@ async function createBranch(
       return true;
     }, look);
   } catch (error) {
-    if (error instanceof ToolFault && error.code === 'invalid_input')
+    if (error instanceof ToolError && error.code === 'invalid_input')
       throw branchTaken(plan.headBranch, undefined, error);
     throw error;
   }
@@ -114,8 +118,13 @@ async function openPull(repo: GithubRepo, plan: Plan, stamp: Stamp, draft: boole
   );
 }
 
-/** The branch was made for this pull request alone; without it the branch goes, if nobody has moved it meanwhile. */
-async function takeBack(repo: GithubRepo, plan: Plan, commit: string, error: unknown): Promise<unknown> {
+/** The branch was made for this pull request alone; without it the branch goes, if it has not moved since then. */
+async function deleteOrphanBranch(
+  repo: GithubRepo,
+  plan: Plan,
+  commit: string,
+  error: unknown,
+): Promise<unknown> {
   const signal = AbortSignal.timeout(15_000);
   try {
     if ((await branchHead(repo, plan.headBranch, signal)) === commit) {
@@ -126,7 +135,7 @@ async function takeBack(repo: GithubRepo, plan: Plan, commit: string, error: unk
     return error;
   } catch {
     const said = error instanceof Error ? error.message : 'The pull request could not be opened.';
-    return new ToolFault(
+    return new ToolError(
       'unavailable',
       `${said} The branch ${plan.headBranch} was created and could not be removed.`,
       {
@@ -137,6 +146,23 @@ async function takeBack(repo: GithubRepo, plan: Plan, commit: string, error: unk
       },
     );
   }
+}
+
+/** The names of the branches that share a beginning with a new one: only those can be in its way. */
+export async function branchesAround(
+  repo: GithubRepo,
+  branch: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const [first = branch] = branch.split('/');
+  const found = await repo.find('code:read', 'list branches', (octokit) =>
+    octokit.paginate(octokit.rest.git.listMatchingRefs, {
+      ...repo.at(signal),
+      ref: `heads/${first}`,
+      per_page: 100,
+    }),
+  );
+  return (found ?? []).map(({ ref }) => ref.replace(/^refs\/heads\//, ''));
 }
 
 export async function branchHead(
@@ -183,25 +209,23 @@ async function requireSame(
   if (!same || data.message.trim() !== plan.message.trim()) throw branchTaken(plan.headBranch, existing);
 }
 
-function branchTaken(branch: string, commit: string | undefined, cause?: unknown): ToolFault {
-  const where = commit
-    ? ` at ${commit.slice(0, 12)} with other content`
-    : ' or cannot be created under this name';
-  return new ToolFault(
-    'conflict',
-    `The branch ${branch} already exists${where}. Choose another head_branch.`,
-    {
-      detail: { reason: 'branch_exists', head_branch: branch },
-      cause,
-    },
-  );
+function branchTaken(branch: string, commit: string | undefined, cause?: unknown): ToolError {
+  const said = cause instanceof Error ? ` ${cause.message}` : '';
+  const what = commit
+    ? `The branch ${branch} already exists at ${commit.slice(0, 12)} with different content.`
+    : `The branch ${branch} could not be created.${said}`;
+  return new ToolError('conflict', `${what} Choose another head_branch.`, {
+    hint: 'Choose another head_branch and ask again.',
+    detail: { reason: 'branch_exists', head_branch: branch },
+    cause,
+  });
 }
 
 async function harmless<T>(send: () => Promise<T>): Promise<T> {
   try {
     return await send();
   } catch (error) {
-    if (!(error instanceof ToolFault) || error.effect === 'none') throw error;
-    throw new ToolFault(error.code, error.message, { cause: error, detail: error.detail });
+    if (!(error instanceof ToolError) || error.effect === 'none') throw error;
+    throw error.reworded(error.message, { cause: error, detail: error.detail });
   }
 }

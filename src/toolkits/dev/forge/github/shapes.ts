@@ -1,5 +1,4 @@
 import type { Author, Comment, Issue, Pull } from '../port.ts';
-import { withoutMarker } from './marker.ts';
 
 interface User {
   readonly login: string;
@@ -9,7 +8,7 @@ interface User {
 /** Those whom the owners of the repository gave rights in it. */
 const TRUSTED = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
-function toAuthor(user: User | null | undefined, association: string | undefined): Author {
+export function toAuthor(user: User | null | undefined, association: string | undefined): Author {
   const kind = user?.type === 'Bot' ? 'bot' : user ? 'person' : 'unknown';
   return {
     login: user?.login ?? 'ghost',
@@ -90,3 +89,13 @@ export const toPull = (raw: RawPull): Pull => ({
   author: toAuthor(raw.user, raw.author_association),
   created_at: raw.created_at,
 });
+
+/** A comment no reader sees: it ties what GitHub keeps to the call that made it. */
+const mark = (callId: string): string => `<!-- countersign:call=${callId} -->`;
+const MARK = /\n*<!-- countersign:call=[0-9A-Za-z-]+ -->\s*$/;
+
+export const withMarker = (body: string, callId: string): string =>
+  `${body}${body === '' ? '' : '\n\n'}${mark(callId)}`;
+export const hasMarker = (body: string | null | undefined, callId: string): boolean =>
+  body?.includes(mark(callId)) ?? false;
+const withoutMarker = (body: string | null | undefined): string => (body ?? '').replace(MARK, '');

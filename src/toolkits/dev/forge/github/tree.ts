@@ -1,5 +1,5 @@
-import { ToolFault } from '../../../../contract/faults.ts';
-import type { TreeEntry, TreeSource } from '../../change/tree-source.ts';
+import { ToolError } from '../../../../contract/errors.ts';
+import type { TreeEntry, TreeSource } from '../../change/locate.ts';
 import type { GithubRepo } from './repo.ts';
 
 /** The files of a commit on GitHub, one folder per request. */
@@ -18,9 +18,13 @@ export async function githubTree(repo: GithubRepo, commit: string, signal: Abort
         octokit.rest.git.getTree({ ...at, tree_sha: sha }),
       );
       if (tree.truncated) {
-        throw new ToolFault('unavailable', 'A folder on the way is too large for the GitHub API to list.', {
-          retryable: false,
-        });
+        throw new ToolError(
+          'unavailable',
+          'A directory on the path is too large for the GitHub API to list.',
+          {
+            retryable: false,
+          },
+        );
       }
       const entries = new Map(
         tree.tree.map(({ path, mode, sha: id, size }) => [path, { mode, sha: id, size }] as const),

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildChild } from '../../../../../test/support/child.ts';
-import { git, makeRepo, openWorld, snapshot, tempFolder } from '../../../../../test/support/dev.ts';
+import { git, makeRepo, openWorld, snapshot, tempFolder } from '../../test/support/dev.ts';
 
 /** A git that ends its caller, as kill -9 would, right before or after the call of a given number. */
 const WRAPPER = `#!/bin/sh
@@ -23,13 +23,13 @@ describe.each(['alone', 'with a remote'] as const)(
   (kind) => {
     let folder: string;
     let repo: string;
-    let config: { repos: { app: { path: string; remote?: string } } };
+    let config: { limits: { pull_requests: number }; repos: { app: { path: string; remote?: string } } };
 
     beforeEach(() => {
       folder = tempFolder();
       mkdirSync(join(folder, 'data/dev/scratch'), { recursive: true });
       repo = makeRepo(join(folder, 'app'), { 'a.txt': 'one\n' });
-      config = { repos: { app: { path: repo } } };
+      config = { limits: { pull_requests: 1000 }, repos: { app: { path: repo } } };
       if (kind === 'with a remote') {
         git(folder, 'clone', '-q', '--bare', repo, 'remote.git');
         git(repo, 'remote', 'add', 'origin', join(folder, 'remote.git'));
@@ -114,7 +114,7 @@ describe.each(['alone', 'with a remote'] as const)(
         settledAs.add(`${outcome.settled}${pushed && !exists ? ', pushed' : ''}`);
         expect(outcome.settled).toBe(exists ? 'done' : 'not_done');
         // A branch that only the remote has is named to the person, and nothing else is.
-        const word = `The branch ${head_branch} stands on the remote origin at `;
+        const word = `The branch ${head_branch} exists on the remote origin at `;
         expect('left' in outcome && outcome.left?.startsWith(word)).toBe(pushed && !exists);
         const again = await world.call('code_branch_pr_create', args);
         expect(again.data).toMatchObject({ pull_request: { state: 'open', head: { ref: head_branch } } });

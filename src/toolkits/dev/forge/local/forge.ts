@@ -1,35 +1,42 @@
-import { ToolFault } from '../../../../contract/faults.ts';
-import { shellWord } from '../../../../lib/shell-word.ts';
+import { ToolError } from '../../../../contract/errors.ts';
+import type { PreviewFile } from '../../../../contract/preview.ts';
+import { shellWord } from '../../../../lib/text.ts';
+import type { TreeSource } from '../../change/locate.ts';
 import type { Plan } from '../../change/plan.ts';
-import type { TreeSource } from '../../change/tree-source.ts';
-import { cloneTree } from '../../git/clone-tree.ts';
+import { diffCommits } from '../../git/change-diff.ts';
+import { cloneTree, grepCommit } from '../../git/clone-tree.ts';
 import { GitError } from '../../git/git.ts';
+import { refError, requireFreeName } from '../../git/names.ts';
 import type {
+  Check,
   Comment,
   Forge,
   Issue,
   ListFilter,
+  OrphanBranch,
   Published,
   Pull,
   PullFiles,
+  Review,
+  SearchQuery,
+  SentUpdate,
   Stamp,
-  Stray,
   Trace,
 } from '../port.ts';
-import { authorName, localAuthor } from './authors.ts';
 import { type MergeMethod, mergedTree, mergePull, settleMerge } from './merge.ts';
-import { plannedCommands } from './planned-commands.ts';
-import { publishChange, settlePublish, type Workshop } from './publish.ts';
-import { diffFiles } from './pull-files.ts';
-import type { CommentRow, IssueRow, PullRow } from './store.ts';
+import { type PublishContext, plannedCommands, publishChange, settlePublish } from './publish.ts';
+import { toPullFiles } from './pull-files.ts';
+import { authorName, type CommentRow, type IssueRow, localAuthor, type PullRow } from './store.ts';
+import { settleUpdate, unfinishedUpdate, updatePull } from './update.ts';
 
 /** Issues, pull requests and comments in our store, branches and files in a real git repository. */
 export class LocalForge implements Forge {
   readonly kind = 'local';
-  readonly #shop: Workshop;
+  readonly commitWindowMs = 0;
+  readonly #shop: PublishContext;
   readonly #address: string;
 
-  constructor(shop: Workshop, repoName: string) {
+  constructor(shop: PublishContext, repoName: string) {
     this.#shop = shop;
     this.#address = `countersign://dev/${repoName.split('/').map(encodeURIComponent).join('/')}`;
   }
@@ -55,14 +62,14 @@ export class LocalForge implements Forge {
   async issue(number: number): Promise<Issue> {
     const row = await this.#shop.store.issue(number);
     if (!row)
-      throw new ToolFault('not_found', `There is no issue ${number} here.`, {
+      throw new ToolError('not_found', `Issue ${number} not found.`, {
         detail: { issue_number: number },
       });
     return this.#issue(row);
   }
 
-  async issues({ state, limit }: ListFilter): Promise<readonly Issue[]> {
-    return (await this.#shop.store.issues(state, limit)).map((row) => this.#issue(row));
+  async issues({ state, limit, page = 1 }: ListFilter): Promise<readonly Issue[]> {
+    return (await this.#shop.store.issues(state, limit, (page - 1) * limit)).map((row) => this.#issue(row));
   }
 
   /** False when there is no such open issue. */
@@ -81,31 +88,88 @@ export class LocalForge implements Forge {
   }
 
   async comments(pr: number): Promise<readonly Comment[]> {
-    return (await this.#shop.store.comments(pr)).map((row) => this.#comment(row));
+    await this.#row(pr);
+    const rows = await this.#shop.store.comments(pr);
+    return rows.filter(({ review }) => review === null).map((row) => this.#comment(row));
+  }
+
+  async reviews(pr: number): Promise<readonly Review[]> {
+    await this.#row(pr);
+    const rows = await this.#shop.store.comments(pr);
+    return rows.flatMap((row): Review[] =>
+      row.review === null ? [] : [{ ...this.#comment(row), kind: 'review', state: row.review }],
+    );
+  }
+
+  /** Only for people: the tool that calls this is never listed to agents. */
+  async review(
+    pr: number,
+    verdict: NonNullable<CommentRow['review']>,
+    body: string,
+    stamp: Stamp,
+  ): Promise<Review> {
+    await this.#openPull(pr, stamp.signal);
+    const row = await this.#shop.store.addComment({
+      pr_number: pr,
+      body,
+      review: verdict,
+      ...stampColumns(stamp),
+    });
+    return { ...this.#comment(row), kind: 'review', state: verdict };
+  }
+
+  async findReview(callId: string): Promise<Review | undefined> {
+    const row = await this.#shop.store.commentOfCall(callId);
+    return row?.review ? { ...this.#comment(row), kind: 'review', state: row.review } : undefined;
+  }
+
+  async checks(): Promise<readonly Check[]> {
+    return [];
+  }
+
+  async resolveRef(ref: string, signal: AbortSignal): Promise<string> {
+    const { clone } = this.#shop;
+    const names = [`refs/heads/${ref}`, `refs/tags/${ref}`, ...(/^[0-9a-f]{7,64}$/.test(ref) ? [ref] : [])];
+    for (const name of names) {
+      const commit = await clone.commit(name, signal);
+      if (commit !== undefined) return commit;
+    }
+    throw refError(ref, 'in the clone');
+  }
+
+  search(query: SearchQuery, commit: string, signal: AbortSignal) {
+    return grepCommit(this.#shop.clone, query, commit, signal);
   }
 
   async pull(number: number, signal: AbortSignal): Promise<Pull> {
     return this.#pull(await this.#row(number), signal);
   }
 
-  async pulls({ state, limit, signal }: ListFilter): Promise<readonly Pull[]> {
+  async pulls({ state, limit, page = 1, signal }: ListFilter): Promise<readonly Pull[]> {
     const pulls: Pull[] = [];
-    for (const row of await this.#shop.store.pulls(state, limit)) pulls.push(await this.#pull(row, signal));
+    for (const row of await this.#shop.store.pulls(state, limit, (page - 1) * limit))
+      pulls.push(await this.#pull(row, signal));
     return pulls;
   }
 
   async pullFiles(number: number, signal: AbortSignal): Promise<PullFiles> {
     const row = await this.#row(number);
-    const { clone } = this.#shop;
     const head = await this.#head(row);
-    // Once merged, the base holds the head, and only the base of back then tells what changed.
+    const address = (kind: string, path: string) => `${this.#address}/${kind}/${head}/${path}`;
+    const listed = toPullFiles(await this.pullDiff(number, signal), address);
+    return { ...listed, author: localAuthor(row.author) };
+  }
+
+  async pullDiff(number: number, signal: AbortSignal): Promise<readonly PreviewFile[]> {
+    const row = await this.#row(number);
+    const { clone, scratch } = this.#shop;
+    const head = await this.#head(row);
+    // Once merged, the base holds the head, and only the earlier base shows what changed.
     const tip =
       row.state === 'open' ? ((await clone.branch(row.base_ref)) ?? row.base_commit) : row.base_commit;
     const merged = row.state !== 'open' || (await clone.isAncestor(head, tip));
     const from = await this.#mergeBase(merged ? row.base_commit : tip, head);
-    const address = (kind: string, path: string) => `${this.#address}/${kind}/${head}/${path}`;
-    const listed = await diffFiles(clone, from, head, address, signal);
-    return { ...listed, author: localAuthor(row.author) };
+    return diffCommits(scratch, clone, from, head, signal);
   }
 
   async defaultBase(signal: AbortSignal): Promise<{ branch: string; commit: string } | undefined> {
@@ -118,9 +182,9 @@ export class LocalForge implements Forge {
     const { clone, remote } = this.#shop;
     const commit = remote ? await remote.branch(branch, signal) : await clone.branch(branch, signal);
     if (commit === undefined) {
-      throw new ToolFault(
+      throw new ToolError(
         'not_found',
-        `There is no branch ${branch} ${remote ? `on ${remote.name}` : 'in the clone'}.`,
+        `Branch ${branch} not found ${remote ? `on ${remote.name}` : 'in the clone'}.`,
         {
           detail: { reason: 'base_not_found', base_branch: branch },
         },
@@ -130,12 +194,36 @@ export class LocalForge implements Forge {
     return commit;
   }
 
+  async requireFreeBranch(branch: string, signal: AbortSignal): Promise<void> {
+    const { clone, remote } = this.#shop;
+    const here = await clone.text(['for-each-ref', '--format=%(refname)', 'refs/heads/'], { signal });
+    const there = remote ? await remote.branches(signal) : [];
+    const names = here.split('\n').map((ref) => ref.replace(/^refs\/heads\//, ''));
+    requireFreeName(branch, [...names, ...there]);
+  }
+
   tree(commit: string, signal: AbortSignal): Promise<TreeSource> {
     return cloneTree(this.#shop.clone, commit, signal);
   }
 
-  plannedCommands(plan: Plan): readonly string[] {
-    return plannedCommands(plan, this.#shop.clone.folder, this.#shop.remote?.name);
+  plannedCommands(plan: Plan, how?: 'publish' | 'update'): readonly string[] {
+    return plannedCommands(plan, this.#shop.clone.folder, this.#shop.remote?.name, how);
+  }
+
+  async update(pr: number, plan: Plan, stamp: Stamp): Promise<Published> {
+    const { row } = await this.#openPull(pr, stamp.signal);
+    const commit = await updatePull(this.#shop, row, plan, stamp);
+    return { commit, existed: false, pull: await this.pull(pr, stamp.signal) };
+  }
+
+  async findUpdate(pr: number, _sent: SentUpdate, trace: Trace): Promise<Published | undefined> {
+    const row = await settleUpdate(this.#shop, pr, trace);
+    return row && { commit: row.head_commit, existed: false, pull: await this.pull(pr, trace.signal) };
+  }
+
+  /** What an interrupted update left on the remote alone. */
+  unfinishedUpdate(pr: number, trace: Trace): Promise<string | undefined> {
+    return unfinishedUpdate(this.#shop, pr, trace);
   }
 
   async publish(plan: Plan, stamp: Stamp): Promise<Published> {
@@ -148,7 +236,11 @@ export class LocalForge implements Forge {
     return row && { commit: row.head_commit, existed: false, pull: await this.#pull(row, trace.signal) };
   }
 
-  async strayBranch(headBranch: string, message: string, signal: AbortSignal): Promise<Stray | undefined> {
+  async orphanBranch(
+    headBranch: string,
+    message: string,
+    signal: AbortSignal,
+  ): Promise<OrphanBranch | undefined> {
     // Without a remote the branch is the last step, and no pull request is missing where it stands.
     const { clone, remote, store } = this.#shop;
     const commit = await remote?.branch(headBranch, signal);
@@ -168,9 +260,9 @@ export class LocalForge implements Forge {
   ): Promise<Pull & { merge_commit: string }> {
     const { row, pull } = await this.#openPull(number, stamp.signal);
     if (expectedHead !== undefined && pull.head.sha !== expectedHead) {
-      throw new ToolFault(
+      throw new ToolError(
         'conflict',
-        `${row.head_ref} stands on ${pull.head.sha.slice(0, 12)}, not on the commit you looked at.`,
+        `${row.head_ref} is at ${pull.head.sha.slice(0, 12)}, not at the commit you reviewed.`,
         {
           detail: { reason: 'head_moved', pr_number: number, head: pull.head.sha },
         },
@@ -203,9 +295,9 @@ export class LocalForge implements Forge {
     const row = await this.#row(number);
     const pull = await this.#pull(row, signal);
     if (pull.state === 'open') return { row, pull };
-    throw new ToolFault(
+    throw new ToolError(
       'conflict',
-      `Pull request ${number} is ${pull.merged ? 'merged' : 'closed'} already.`,
+      `Pull request ${number} is already ${pull.merged ? 'merged' : 'closed'}.`,
       { detail: { reason: 'pull_closed', pr_number: number } },
     );
   }
@@ -213,7 +305,7 @@ export class LocalForge implements Forge {
   async #row(number: number): Promise<PullRow> {
     const row = await this.#shop.store.pull(number);
     if (row) return row;
-    throw new ToolFault('not_found', `There is no pull request ${number} here.`, {
+    throw new ToolError('not_found', `Pull request ${number} not found.`, {
       detail: { pr_number: number },
     });
   }

@@ -1,11 +1,10 @@
-import { ToolFault } from '../../../../contract/faults.ts';
+import { ToolError } from '../../../../contract/errors.ts';
 import { writeCommit } from '../../git/build-commit.ts';
 import type { Clone } from '../../git/clone.ts';
 import { GitError, runGit } from '../../git/git.ts';
 import type { Stamp } from '../port.ts';
-import { authorName } from './authors.ts';
-import type { Workshop } from './publish.ts';
-import type { PullRow } from './store.ts';
+import type { PublishContext } from './publish.ts';
+import { authorName, type PullRow } from './store.ts';
 
 export type MergeMethod = 'merge' | 'squash';
 
@@ -29,7 +28,7 @@ export async function mergedTree(
  * uncommitted change stands in the way.
  */
 export async function mergePull(
-  shop: Workshop,
+  shop: PublishContext,
   row: PullRow,
   head: string,
   method: MergeMethod,
@@ -38,13 +37,13 @@ export async function mergePull(
   const { clone, store, author } = shop;
   const base = await clone.branch(row.base_ref, stamp.signal);
   if (base === undefined) {
-    throw new ToolFault('not_found', `The base branch ${row.base_ref} is not in the clone.`, {
+    throw new ToolError('not_found', `The base branch ${row.base_ref} is not in the clone.`, {
       detail: { base: row.base_ref },
     });
   }
   const tree = await mergedTree(clone, base, head, stamp.signal);
   if (tree === undefined) {
-    throw new ToolFault(
+    throw new ToolError(
       'conflict',
       `Pull request ${row.number} conflicts with ${row.base_ref}; merge it by hand in the clone.`,
       {
@@ -65,31 +64,52 @@ export async function mergePull(
     await store.setPull(row.number, { merge_commit: null, merge_call_id: null });
     throw error;
   }
-  await finishMerge(shop, row, head, stamp.at, authorName(stamp.author));
+  await finishMerge(shop, row, [base, head], stamp.at, authorName(stamp.author));
   return commit;
 }
 
 /** Settles an interrupted merge: done exactly when the base branch holds the commit that was noted. */
-export async function settleMerge(shop: Workshop, callId: string, at: Date): Promise<PullRow | undefined> {
+export async function settleMerge(
+  shop: PublishContext,
+  callId: string,
+  at: Date,
+): Promise<PullRow | undefined> {
   const row = await shop.store.pullOfMerge(callId);
   if (!row?.merge_commit || row.state === 'merged') return row;
   const base = await shop.clone.branch(row.base_ref);
   if (base !== undefined && (await shop.clone.isAncestor(row.merge_commit, base))) {
     const head = (await shop.clone.branch(row.head_ref)) ?? row.head_commit;
-    await finishMerge(shop, row, head, at, 'person:unknown');
+    await finishMerge(shop, row, [`${row.merge_commit}^1`, head], at, 'person:unknown');
     return { ...row, state: 'merged' };
   }
   await shop.store.setPull(row.number, { merge_commit: null, merge_call_id: null });
   return undefined;
 }
 
-const finishMerge = (shop: Workshop, row: PullRow, head: string, at: Date, by: string): Promise<void> =>
-  shop.store.setPull(row.number, {
+const FIXES = /\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?):?\s+#(\d{1,9})\b/gi;
+
+/**
+ * Notes the merge. Issues that the pull request or its commits say they fix are closed first, as GitHub does: the state
+ * `merged` is then the last thing written, and what was cut off before it is done again when the merge is settled.
+ */
+async function finishMerge(
+  { clone, store }: PublishContext,
+  row: PullRow,
+  [base, head]: readonly [base: string, head: string],
+  at: Date,
+  by: string,
+): Promise<void> {
+  const messages = await clone.text(['log', '--no-show-signature', '--format=%B', `${base}..${head}`]);
+  const fixed = [...`${row.title}\n${row.body}\n${messages}`.matchAll(FIXES)];
+  for (const number of new Set(fixed.map(([, digits]) => Number(digits))))
+    await store.closeIssue(number, by, at.toISOString());
+  await store.setPull(row.number, {
     state: 'merged',
     head_commit: head,
     closed_at: at.toISOString(),
     closed_by: by,
   });
+}
 
 async function moveBranch(clone: Clone, branch: string, from: string, to: string): Promise<void> {
   const worktree = await worktreeOn(clone, branch);
@@ -111,8 +131,8 @@ async function moveBranch(clone: Clone, branch: string, from: string, to: string
   } catch (cause) {
     if (!(cause instanceof GitError)) throw cause;
     const where =
-      worktree === undefined ? 'it moved meanwhile' : `uncommitted changes in ${worktree} stand in the way`;
-    throw new ToolFault(
+      worktree === undefined ? 'it has moved since then' : `uncommitted changes in ${worktree} prevent it`;
+    throw new ToolError(
       'conflict',
       `${branch} could not be moved to the merge: ${where}. Nothing was changed.`,
       {
@@ -124,7 +144,7 @@ async function moveBranch(clone: Clone, branch: string, from: string, to: string
 }
 
 /** The folder in which a branch is checked out, if any. */
-async function worktreeOn(clone: Clone, branch: string): Promise<string | undefined> {
+export async function worktreeOn(clone: Clone, branch: string): Promise<string | undefined> {
   const text = (await clone.run(['worktree', 'list', '--porcelain', '-z'])).stdout.toString('utf8');
   let folder: string | undefined;
   for (const field of text.split('\0')) {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { tempFolder } from '../../../../../test/support/dev.ts';
-import { plannedCommands } from './planned-commands.ts';
+import { tempFolder } from '../../test/support/dev.ts';
+import { plannedCommands } from './publish.ts';
 
 it('planned commands run nothing that an agent wrote into them when a person pastes them into a shell', () => {
   const folder = tempFolder();
@@ -15,11 +15,12 @@ it('planned commands run nothing that an agent wrote into them when a person pas
     message: evil,
     title: evil,
     body: '',
-    patch: '',
-    files: [{ path: evil, mode: '100644', content: Buffer.alloc(0), isNew: true }],
+    removed: [],
+    sides: { before: new Map(), after: new Map() },
+    files: [{ path: evil, mode: '100644', content: Buffer.alloc(0) }],
   };
   const commands = plannedCommands(plan, join(folder, 'no repository'), 'origin');
-  // The line about the pull request is no command, but somebody may paste it all the same.
+  // The line about the pull request is no command, but a person may paste it all the same.
   for (const command of commands) {
     const line = command.replaceAll(/<(\w+)>/g, '$1').replace(/^open /, 'echo ');
     spawnSync('sh', ['-c', line], { cwd: folder });

@@ -1,15 +1,14 @@
-import { ToolFault } from '../../../../contract/faults.ts';
+import { ToolError } from '../../../../contract/errors.ts';
+import { shellWord } from '../../../../lib/text.ts';
 import type { Plan } from '../../change/plan.ts';
-import { isSameCommit, writeCommit, writeTree } from '../../git/build-commit.ts';
+import { isSameCommit, type Scratch, writeCommit, writeTree } from '../../git/build-commit.ts';
 import type { Clone } from '../../git/clone.ts';
 import { GitError } from '../../git/git.ts';
 import type { Remote } from '../../git/remote.ts';
-import type { Scratch } from '../../git/scratch.ts';
 import type { Stamp, Trace } from '../port.ts';
-import { authorName } from './authors.ts';
-import type { LocalStore, PullRow } from './store.ts';
+import { authorName, type LocalStore, type PullRow } from './store.ts';
 
-export interface Workshop {
+export interface PublishContext {
   readonly clone: Clone;
   readonly store: LocalStore;
   readonly scratch: Scratch;
@@ -24,7 +23,7 @@ export interface Workshop {
  * looking at the branch alone.
  */
 export async function publishChange(
-  shop: Workshop,
+  shop: PublishContext,
   plan: Plan,
   stamp: Stamp,
 ): Promise<{ row: PullRow; commit: string; existed: boolean }> {
@@ -42,7 +41,7 @@ export async function publishChange(
       if (here === undefined) await createBranch(clone, plan, commit, remote === undefined);
     } catch (error) {
       // What may have happened stays written down for reconcile; what certainly did not is forgotten.
-      const certain = !(error instanceof ToolFault && error.effect !== 'none');
+      const certain = !(error instanceof ToolError && error.effect !== 'none');
       if (certain && !live) await store.dropOpening(row.number);
       throw error;
     }
@@ -55,7 +54,7 @@ export async function publishChange(
  * Looks for the branch an interrupted publish was to make, and notes in our own store that its pull request is open, or
  * forgets it. Git is only read: a branch that was pushed and never made here is taken over by the next equal call.
  */
-export async function settlePublish(shop: Workshop, trace: Trace): Promise<PullRow | undefined> {
+export async function settlePublish(shop: PublishContext, trace: Trace): Promise<PullRow | undefined> {
   const { clone, store, remote } = shop;
   const row = await store.pullOfCall(trace.callId);
   if (row?.state !== 'opening') return row;
@@ -71,7 +70,7 @@ export async function settlePublish(shop: Workshop, trace: Trace): Promise<PullR
 
 /** What an interrupted call pushed and never made here. Its commit is brought here to be compared. */
 async function pushedBranch(
-  { clone, remote }: Workshop,
+  { clone, remote }: PublishContext,
   branch: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -81,16 +80,26 @@ async function pushedBranch(
   return there;
 }
 
-async function requireSame({ clone }: Workshop, existing: string, tree: string, plan: Plan): Promise<void> {
+async function requireSame(
+  { clone }: PublishContext,
+  existing: string,
+  tree: string,
+  plan: Plan,
+): Promise<void> {
   if (await isSameCommit(clone, existing, { tree, parent: plan.baseCommit, message: plan.message })) return;
-  throw new ToolFault(
+  throw new ToolError(
     'conflict',
-    `The branch ${plan.headBranch} already exists at ${existing.slice(0, 12)} with other content. Choose another head_branch.`,
+    `The branch ${plan.headBranch} already exists at ${existing.slice(0, 12)} with different content. Choose another head_branch.`,
     { detail: { reason: 'branch_exists', head_branch: plan.headBranch, commit: existing } },
   );
 }
 
-function commitPlan({ clone, author }: Workshop, plan: Plan, tree: string, stamp: Stamp): Promise<string> {
+function commitPlan(
+  { clone, author }: PublishContext,
+  plan: Plan,
+  tree: string,
+  stamp: Stamp,
+): Promise<string> {
   const draft = { tree, parents: [plan.baseCommit], message: plan.message, author, at: stamp.at };
   return writeCommit(clone, draft, stamp.signal);
 }
@@ -109,16 +118,16 @@ async function createBranch(clone: Clone, plan: Plan, commit: string, baseIsHere
     if ((await clone.branch(plan.headBranch)) === commit) return;
     const base = baseIsHere ? await clone.branch(plan.baseBranch) : plan.baseCommit;
     if (base !== plan.baseCommit) {
-      throw new ToolFault(
+      throw new ToolError(
         'conflict',
-        `${plan.baseBranch} moved while the branch was being made; nothing was changed.`,
+        `${plan.baseBranch} moved while the branch was being created; nothing was changed.`,
         {
           detail: { reason: 'base_moved', base_branch: plan.baseBranch },
           cause,
         },
       );
     }
-    throw new ToolFault(
+    throw new ToolError(
       'conflict',
       `git could not create the branch ${plan.headBranch}: a branch of that name, or of a name below or above it, exists.`,
       { detail: { reason: 'branch_exists', head_branch: plan.headBranch }, cause },
@@ -140,3 +149,33 @@ const openingRow = (plan: Plan, commit: string, stamp: Stamp, draft: boolean) =>
   call_id: stamp.callId,
   created_at: stamp.at.toISOString(),
 });
+
+/** The git commands `publish` runs, written for a person who wants to check them. */
+export function plannedCommands(
+  plan: Plan,
+  folder: string,
+  remote: string | undefined,
+  how: 'publish' | 'update' = 'publish',
+): readonly string[] {
+  const git = `git -C ${shellWord(folder)}`;
+  const ref = shellWord(`refs/heads/${plan.headBranch}`);
+  return [
+    `GIT_INDEX_FILE=<temporary> ${git} read-tree ${plan.baseCommit}`,
+    ...plan.files.map(({ path }) => `${git} hash-object -w --no-filters --stdin < ${shellWord(path)}`),
+    ...plan.files.map(
+      ({ path, mode }) =>
+        `GIT_INDEX_FILE=<temporary> ${git} update-index --add --cacheinfo ${mode},<blob>,${shellWord(path)}`,
+    ),
+    ...plan.removed.map(
+      (path) => `GIT_INDEX_FILE=<temporary> ${git} update-index --force-remove ${shellWord(path)}`,
+    ),
+    `GIT_INDEX_FILE=<temporary> ${git} write-tree`,
+    `${git} commit-tree <tree> -p ${plan.baseCommit} -m ${shellWord(plan.message)}`,
+    ...(remote ? [`${git} push ${shellWord(remote)} <commit>:${ref}`] : []),
+    `${git} update-ref ${ref} <commit> ${how === 'update' ? plan.baseCommit : "''"}`,
+    ...(how === 'update' ? [] : [opening(plan)]),
+  ];
+}
+
+const opening = (plan: Plan): string =>
+  `open pull request ${shellWord(plan.title)} from ${shellWord(plan.headBranch)} into ${shellWord(plan.baseBranch)}`;

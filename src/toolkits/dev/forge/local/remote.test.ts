@@ -1,14 +1,7 @@
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type DevWorld,
-  git,
-  makeRepo,
-  openWorld,
-  tempFolder,
-  writeFiles,
-} from '../../../../../test/support/dev.ts';
+import { type DevWorld, git, makeRepo, openWorld, tempFolder, writeFiles } from '../../test/support/dev.ts';
 
 describe('a local forge with a push remote', () => {
   let world: DevWorld;
@@ -84,6 +77,60 @@ describe('a local forge with a push remote', () => {
     await nothingLeft();
   });
 
+  const update = (more = {}) => ({
+    run_id,
+    approval_id: '1',
+    pr_number: 1,
+    commit_message: 'more',
+    files: [{ path: 'a.txt', original_content: 'two\n', modified_content: 'three\n' }],
+    ...more,
+  });
+
+  it('pushes the commit of an update, from the head it was approved on', async () => {
+    await world.call('code_branch_pr_create', change());
+    const { data } = await world.call('code_branch_pr_update', update());
+    const { commit_hash, previous_head, planned_commands } = data as {
+      commit_hash: string;
+      previous_head: string;
+      planned_commands: string[];
+    };
+    expect(git(remote, 'rev-parse', 'fix/a', 'fix/a^').split('\n')).toEqual([commit_hash, previous_head]);
+    expect(git(repo, 'rev-parse', 'fix/a')).toBe(commit_hash);
+    expect(planned_commands.join('\n')).toContain('push hub ');
+  });
+
+  it('refuses an update when the branch has moved on the remote, and changes nothing', async () => {
+    await world.call('code_branch_pr_create', change());
+    const here = git(repo, 'rev-parse', 'fix/a');
+    const moved = git(remote, 'commit-tree', '-m', 'theirs', '-p', here, `${here}^{tree}`);
+    git(remote, 'update-ref', 'refs/heads/fix/a', moved);
+    await expect(world.call('code_branch_pr_update', update())).rejects.toMatchObject({
+      code: 'conflict',
+      effect: 'none',
+      detail: { reason: 'head_moved', head_branch: 'fix/a' },
+    });
+    expect(git(remote, 'rev-parse', 'fix/a')).toBe(moved);
+    expect(git(repo, 'rev-parse', 'fix/a')).toBe(here);
+  });
+
+  it('continues an update that was pushed but never arrived in the clone', async () => {
+    await world.call('code_branch_pr_create', change());
+    const before = git(repo, 'rev-parse', 'fix/a');
+    await world.call('code_branch_pr_update', update(), { callId: 'u1' });
+    const pushed = git(remote, 'rev-parse', 'fix/a');
+    // As a process leaves it that ended between the push and the branch of the clone.
+    git(repo, 'update-ref', 'refs/heads/fix/a', before);
+    expect(await world.reconcile('code_branch_pr_update', update(), 'u1')).toMatchObject({
+      settled: 'not_done',
+      left: expect.stringContaining(pushed.slice(0, 12)),
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1_100)); // A new commit would have another date.
+    const { data } = await world.call('code_branch_pr_update', update(), { callId: 'u2' });
+    expect(data).toMatchObject({ commit_hash: pushed, previous_head: before });
+    expect(git(repo, 'rev-parse', 'fix/a')).toBe(pushed);
+    expect(await world.reconcile('code_branch_pr_update', update(), 'u2')).toMatchObject({ settled: 'done' });
+  });
+
   it('says so when the remote does not take the branch', async () => {
     mkdirSync(join(remote, 'hooks'), { recursive: true });
     writeFileSync(join(remote, 'hooks/pre-receive'), '#!/bin/sh\nexit 1\n');
@@ -109,7 +156,7 @@ describe('a local forge with a push remote', () => {
   });
 });
 
-describe('calls at once on one clone', () => {
+describe('simultaneous calls on one clone', () => {
   it('make each branch once and give every call an answer that is true', async () => {
     const folder = tempFolder();
     const repo = makeRepo(join(folder, 'app'), { 'a.txt': 'one\n' });
@@ -153,8 +200,9 @@ describe('calls at once on one clone', () => {
       message: 'm',
       title: 't',
       body: '',
-      patch: '',
-      files: [{ path: 'a.txt', mode: '100644', content: Buffer.from('two\n'), isNew: false }],
+      removed: [],
+      sides: { before: new Map(), after: new Map() },
+      files: [{ path: 'a.txt', mode: '100644', content: Buffer.from('two\n') }],
     };
     const stamp = {
       callId: 'c',

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../../../test/support/engines.ts';
-import { repoId } from '../../repos/identity.ts';
+import { repoId } from '../../repos/candidates.ts';
 import type { DevTables } from '../../tables.ts';
 import { LocalStore } from './store.ts';
 
@@ -34,7 +34,7 @@ describe.each(ENGINES)('LocalStore on %s', (engine) => {
   });
   afterEach(() => store.close());
 
-  it('numbers issues and pull requests of a repository without gaps or doubles, many at once', async () => {
+  it('numbers issues and pull requests of a repository without gaps or doubles, many in parallel', async () => {
     // SQLite's driver is synchronous: a second connection in this very process would wait for itself.
     const second = engine === 'postgres' ? await store.again() : store.database;
     const other = second.db as unknown as Kysely<DevTables>;
@@ -60,7 +60,7 @@ describe.each(ENGINES)('LocalStore on %s', (engine) => {
     expect(await two.issueOfCall('c1')).toBeUndefined();
   });
 
-  it('stores one issue and one comment per call, whatever happens', async () => {
+  it('stores one issue and one comment per call in every case', async () => {
     const local = new LocalStore(db, await repoId(db, { registered: undefined, path: '/a/.git', now }));
     await local.addIssue(issue('same'));
     await expect(local.addIssue(issue('same'))).rejects.toThrow();

@@ -1,10 +1,21 @@
 import type { Kysely, Selectable } from 'kysely';
-import { ToolFault } from '../../../../contract/faults.ts';
+import { ToolError } from '../../../../contract/errors.ts';
+import { type Principal, principalName } from '../../../../contract/principal.ts';
 import type { DevTables } from '../../tables.ts';
+import type { Author } from '../port.ts';
 
 export type IssueRow = Selectable<DevTables['dev_issues']>;
 export type PullRow = Selectable<DevTables['dev_pulls']>;
 export type CommentRow = Selectable<DevTables['dev_comments']>;
+
+const FRESH_PULL = {
+  closed_at: null,
+  closed_by: null,
+  merge_commit: null,
+  merge_call_id: null,
+  update_call_id: null,
+  update_commit: null,
+} as const;
 
 /** Issues, pull requests and comments of one clone. Numbers are shared between issues and pull requests. */
 export class LocalStore {
@@ -42,8 +53,8 @@ export class LocalStore {
     return this.#issues().where('call_id', '=', callId).executeTakeFirst();
   }
 
-  issues(state: 'open' | 'closed' | 'all', limit: number): Promise<IssueRow[]> {
-    let query = this.#issues().orderBy('number', 'desc').limit(limit);
+  issues(state: 'open' | 'closed' | 'all', limit: number, offset = 0): Promise<IssueRow[]> {
+    let query = this.#issues().orderBy('number', 'desc').limit(limit).offset(offset);
     if (state !== 'all') query = query.where('state', '=', state);
     return query.execute();
   }
@@ -59,9 +70,16 @@ export class LocalStore {
     return numUpdatedRows > 0n;
   }
 
-  addComment(row: Omit<CommentRow, 'repo_id' | 'id'>): Promise<CommentRow> {
+  addComment(
+    row: Omit<CommentRow, 'repo_id' | 'id' | 'review'> & { review?: CommentRow['review'] },
+  ): Promise<CommentRow> {
     return this.#db.transaction().execute(async (trx) => {
-      const full: CommentRow = { ...row, repo_id: this.#repoId, id: await this.#next(trx, 'last_comment') };
+      const full: CommentRow = {
+        review: null,
+        ...row,
+        repo_id: this.#repoId,
+        id: await this.#next(trx, 'last_comment'),
+      };
       await trx.insertInto('dev_comments').values(full).execute();
       return full;
     });
@@ -75,13 +93,10 @@ export class LocalStore {
     return this.#comments().where('pr_number', '=', pr).orderBy('id').execute();
   }
 
-  addPull(
-    row: Omit<PullRow, 'repo_id' | 'number' | 'closed_at' | 'closed_by' | 'merge_commit' | 'merge_call_id'>,
-  ): Promise<PullRow> {
+  addPull(row: Omit<PullRow, 'repo_id' | 'number' | keyof typeof FRESH_PULL>): Promise<PullRow> {
     return this.#db.transaction().execute(async (trx) => {
       const number = await this.#next(trx, 'last_number');
-      const unmerged = { closed_at: null, closed_by: null, merge_commit: null, merge_call_id: null };
-      const full: PullRow = { ...row, ...unmerged, repo_id: this.#repoId, number };
+      const full: PullRow = { ...row, ...FRESH_PULL, repo_id: this.#repoId, number };
       await trx.insertInto('dev_pulls').values(full).execute();
       return full;
     });
@@ -109,13 +124,14 @@ export class LocalStore {
     return query.orderBy('number').executeTakeFirst();
   }
 
-  pulls(state: 'open' | 'closed' | 'all', limit: number): Promise<PullRow[]> {
+  pulls(state: 'open' | 'closed' | 'all', limit: number, offset = 0): Promise<PullRow[]> {
     const states = {
       open: ['open'],
       closed: ['closed', 'merged'],
       all: ['open', 'closed', 'merged'],
     } as const;
-    return this.#pulls().where('state', 'in', states[state]).orderBy('number', 'desc').limit(limit).execute();
+    const query = this.#pulls().where('state', 'in', states[state]).orderBy('number', 'desc');
+    return query.limit(limit).offset(offset).execute();
   }
 
   async setPull(number: number, changes: Partial<Omit<PullRow, 'repo_id' | 'number'>>): Promise<void> {
@@ -158,7 +174,19 @@ export class LocalStore {
       .executeTakeFirst();
     const next = row?.[counter];
     if (next === undefined)
-      throw new ToolFault('internal', `The store has lost the repository ${this.#repoId}.`);
+      throw new ToolError('internal', `Repository ${this.#repoId} is missing from the database.`);
     return next;
   }
+}
+
+export const authorName = (principal: Principal): string => principalName(principal);
+
+/** Locally only what a person wrote is trusted; an agent's text may carry anyone's words. */
+export function localAuthor(name: string): Author {
+  const kind = name.startsWith('person:') ? 'person' : name.startsWith('agent:') ? 'agent' : 'unknown';
+  return {
+    login: name.slice(name.indexOf(':') + 1),
+    kind,
+    trust: kind === 'person' ? 'trusted' : 'untrusted',
+  };
 }

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { ToolFault } from '../../../../contract/faults.ts';
-import { readQde } from '../refi/read-qde.ts';
+import { ToolError } from '../../../../contract/errors.ts';
+import { readQde } from '../refi/read-project.ts';
 
 /** What can be read here, and as what it comes back. */
 const READERS = { pdf, docx, heights, qde: readQde };
@@ -49,7 +49,7 @@ parentPort?.on('message', ({ kind, bytes, name }: DocumentRequest) => {
   READERS[kind](bytes, name).then(
     (content) => tell({ content }),
     (error: unknown) => {
-      if (error instanceof ToolFault) tell({ refused: error.message });
+      if (error instanceof ToolError) tell({ refused: error.message });
       else tell({ error: error instanceof Error ? error.message : String(error) });
     },
   );

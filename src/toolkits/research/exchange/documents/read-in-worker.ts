@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
-import { ToolFault } from '../../../../contract/faults.ts';
-import { workerUrl } from '../../lib/worker-location.ts';
+import { ToolError } from '../../../../contract/errors.ts';
+import { workerUrl } from '../../worker-location.ts';
 import type { DocumentContent, DocumentKind, DocumentReply, DocumentRequest } from './document-worker.ts';
 
 /** A file that needs more than this to be read would take the server with it. */
 const MEMORY_MB = 2048;
-/** Several files come one after the other; starting anew for each would take most of the time. */
+/** Several files come one after the other; starting again for each would take most of the time. */
 const IDLE_MS = 5000;
 
 /** The fault is the file's, not ours. */
@@ -17,7 +17,8 @@ const EVENTS = ['message', 'error', 'exit'];
 let idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
 
 /**
- * What a document holds, by its kind. The libraries read without a pause, seconds for a book, so they do it in a thread of their own,
+ * What a document holds, by its kind. The libraries read without a pause, seconds for a book, so they do it in a
+ * thread of their own,
  * which ends when the caller stops waiting.
  */
 export async function readInWorker<K extends DocumentKind>(
@@ -40,7 +41,7 @@ export async function readInWorker<K extends DocumentKind>(
       worker.postMessage({ kind, bytes, name } satisfies DocumentRequest);
     });
     settled = true;
-    if ('refused' in reply) throw new ToolFault('validation_error', reply.refused);
+    if ('refused' in reply) throw new ToolError('validation_error', reply.refused);
     if ('error' in reply) throw new UnreadableDocument(reply.error);
     return reply.content as DocumentContent<K>;
   } finally {
@@ -72,7 +73,7 @@ function rest(worker: Worker): void {
     idle = undefined;
     void worker.terminate();
   }, IDLE_MS).unref();
-  // One that dies while nobody waits is simply not there the next time.
+  // One that dies while no one waits is simply not there the next time.
   worker.once('error', () => undefined);
   worker.once('exit', () => {
     if (idle?.worker === worker) idle = undefined;

@@ -1,4 +1,4 @@
-import { ToolFault } from '../../../../contract/faults.ts';
+import { ToolError } from '../../../../contract/errors.ts';
 import type { ExchangeReport } from '../report.ts';
 
 interface Cue {
@@ -18,9 +18,9 @@ const SPEAKER = /^\s*(?:>>\s*)?([\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’_ -]{0,40}):\
 export function readSubtitles(text: string, name: string, report: ExchangeReport): string {
   const cues = [...readCues(text, name, report)];
   if (cues.length === 0)
-    throw new ToolFault(
+    throw new ToolError(
       'validation_error',
-      `${name} holds no subtitles: no line such as 00:00:01,000 --> 00:00:04,000 was found.`,
+      `${name} contains no subtitles: no line such as 00:00:01,000 --> 00:00:04,000 was found.`,
     );
   const hasSpeakers = cues.some(({ speaker }) => speaker !== undefined);
   const turns: { start: number; speaker: string | undefined; parts: string[] }[] = [];
@@ -45,7 +45,7 @@ function* readCues(text: string, name: string, report: ExchangeReport): Generato
     if (at === -1) {
       if (/^\s*\d+\s*$/.test(block) || /^\s*(WEBVTT|NOTE|STYLE|REGION)\b/.test(block) || block.trim() === '')
         continue;
-      report.lost('Left out a block of subtitles without a time', name);
+      report.lost('Omitted a block of subtitles without a time', name);
       continue;
     }
     const [, hours = '0', minutes = '0', seconds = '0'] = TIMING.exec(lines[at] ?? '') ?? [];

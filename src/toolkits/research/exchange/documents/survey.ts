@@ -1,7 +1,70 @@
-import { ToolFault } from '../../../../contract/faults.ts';
+import { ToolError } from '../../../../contract/errors.ts';
 import type { ExchangeReport } from '../report.ts';
-import { parseCsv } from './csv.ts';
-import type { Imported, ImportedAttribute, ImportedDocument } from './document.ts';
+import type { Imported, ImportedAttribute, ImportedDocument } from './read-document.ts';
+
+/** Rows of a CSV file (RFC 4180), separated by comma, semicolon or tab, whichever the file uses. */
+export function parseCsv(text: string, name: string): string[][] {
+  const separator = guessSeparator(text);
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let at = 0;
+  const endRow = () => {
+    if (row.length > 1 || row[0] !== '') rows.push(row);
+    row = [];
+  };
+  while (at < text.length) {
+    const { field, next } = text[at] === '"' ? quoted(text, at, name) : plain(text, at, separator);
+    row.push(field);
+    if (text[next] === separator) {
+      at = next + 1;
+      // A separator at the very end still opens one more, empty field.
+      if (at === text.length || text[at] === '\n') row.push('');
+    } else at = next;
+    if (at >= text.length || text[at] === '\n') {
+      endRow();
+      at += 1;
+    }
+  }
+  return rows;
+}
+
+function quoted(text: string, from: number, name: string): { field: string; next: number } {
+  let field = '';
+  let at = from + 1;
+  for (;;) {
+    const close = text.indexOf('"', at);
+    if (close === -1) {
+      const line = text.slice(0, from).split('\n').length;
+      throw new ToolError(
+        'validation_error',
+        `${name} has a quotation mark in line ${line} that is never closed.`,
+      );
+    }
+    field += text.slice(at, close);
+    if (text[close + 1] !== '"') return { field, next: skipSpaces(text, close + 1) };
+    field += '"';
+    at = close + 2;
+  }
+}
+
+function plain(text: string, from: number, separator: string): { field: string; next: number } {
+  let at = from;
+  while (at < text.length && text[at] !== separator && text[at] !== '\n') at += 1;
+  return { field: text.slice(from, at).trim(), next: at };
+}
+
+function skipSpaces(text: string, from: number): number {
+  let at = from;
+  while (text[at] === ' ') at += 1;
+  return at;
+}
+
+/** The separator that stands most often in the first line, outside quotation marks. */
+function guessSeparator(text: string): string {
+  const line = (text.split('\n', 1)[0] ?? '').replace(/"[^"]*"/g, '');
+  const count = (mark: string) => line.split(mark).length;
+  return [',', ';', '\t'].reduce((best, mark) => (count(mark) > count(best) ? mark : best));
+}
 
 export interface SurveyOptions {
   /** The column that names the respondent; left out: the first one whose values are all different. */
@@ -22,16 +85,14 @@ export function readSurvey(
 ): Imported {
   const [header = [], ...rows] = parseCsv(text, name);
   if (header.length < 1 || rows.length === 0)
-    throw new ToolFault(
+    throw new ToolError(
       'validation_error',
-      `${name} needs a line with the questions and a line per respondent.`,
+      `${name} needs one line with the questions and one line per respondent.`,
     );
-  const columns = uniqueNames(header, (from) =>
-    report.repaired('Gave a column of a survey another name', from),
-  );
+  const columns = uniqueNames(header, (from) => report.repaired('Renamed a column of a survey', from));
   const cells = rows.map((row) => {
     if (row.length > columns.length)
-      report.lost('Left out values beyond the last column', name, row.length - columns.length);
+      report.lost('Omitted values beyond the last column', name, row.length - columns.length);
     return columns.map((_, at) => row[at]?.trim() ?? '');
   });
   const caseAt = caseColumn(columns, cells, options.caseColumn, name);
@@ -100,7 +161,7 @@ function caseNames(cells: readonly string[][], at: number, report: ExchangeRepor
     const given = row[at] || `Respondent ${i + 1}`;
     let unique = given;
     for (let n = 2; used.has(unique); n += 1) unique = `${given} (${n})`;
-    if (unique !== given) report.repaired('Gave a respondent another name, as it occurs twice', given);
+    if (unique !== given) report.repaired('Renamed a respondent, as the name occurs twice', given);
     used.add(unique);
     return unique;
   });
@@ -129,7 +190,7 @@ function openColumns(
 function columnAt(columns: readonly string[], wanted: string, name: string): number {
   const at = columns.findIndex((column) => column.toLowerCase() === wanted.trim().toLowerCase());
   if (at === -1)
-    throw new ToolFault(
+    throw new ToolError(
       'validation_error',
       `${name} has no column "${wanted}"; it has: ${columns.join(', ')}.`,
     );

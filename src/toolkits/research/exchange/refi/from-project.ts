@@ -1,13 +1,111 @@
 import type * as qda from '../../project/types.ts';
 import type { ExchangeReport } from '../report.ts';
-import { codesOf } from './codes-of-project.ts';
-import { IMPORTANT_NOTE, ORIGIN, TRANSCRIPT_LINK } from './conventions.ts';
-import { toRefiDate } from './dates.ts';
-import { guidMaker } from './guid.ts';
-import { memoWriter } from './memo-writer.ts';
-import type { RefiLink, RefiMade, RefiNote, RefiProject, RefiValue, RefiVariable } from './model.ts';
+import { guidMaker, IMPORTANT_NOTE, memoWriter, ORIGIN, TRANSCRIPT_LINK, toRefiDate } from './conventions.ts';
+import type {
+  RefiCode,
+  RefiLink,
+  RefiMade,
+  RefiNote,
+  RefiProject,
+  RefiValue,
+  RefiVariable,
+  RefiVariableType,
+} from './model.ts';
 import { type Places, sourcesOf } from './sources-of-project.ts';
-import { variableTypes } from './variables-of-project.ts';
+
+/** Categories become codes that cannot be applied; codes stand below their category or parent code. */
+export function codesOf(
+  project: qda.ProjectReader,
+  guid: (kind: string, id: number) => string,
+  memo: (memo: string, of: string) => string,
+): RefiCode[] {
+  const codes = project.codes();
+  const categories = project.categories();
+  const known = new Set(codes.map(({ id }) => id));
+  const knownCategories = new Set(categories.map(({ id }) => id));
+  const below = (codeId: number): RefiCode[] =>
+    codes.filter(({ parentId }) => parentId === codeId).map(toCode);
+  const toCode = (code: qda.Code): RefiCode => ({
+    guid: guid('code', code.id),
+    name: code.name,
+    isCodable: true,
+    ...(/^#[0-9a-f]{6}$/i.test(code.color) ? { color: code.color } : {}),
+    description: memo(code.memo, code.name),
+    noteRefs: [],
+    children: below(code.id),
+  });
+  const inCategory = (categoryId: number | null): RefiCode[] => [
+    ...categories
+      .filter(
+        ({ parentId }) =>
+          (parentId !== null && knownCategories.has(parentId) ? parentId : null) === categoryId,
+      )
+      .map((category) => ({
+        guid: guid('category', category.id),
+        name: category.name,
+        isCodable: false,
+        description: memo(category.memo, category.name),
+        noteRefs: [],
+        children: inCategory(category.id),
+      })),
+    ...codes
+      .filter((code) => code.parentId === null || !known.has(code.parentId))
+      .filter(
+        (code) =>
+          (code.categoryId !== null && knownCategories.has(code.categoryId) ? code.categoryId : null) ===
+          categoryId,
+      )
+      .map(toCode),
+  ];
+  return inCategory(null);
+}
+
+const INTEGER = /^[+-]?\d{1,15}$/;
+const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)$/;
+
+/** Attributes as variables. A numeric attribute with a value that is no number is written as text, as the schema demands numbers. */
+function variableTypes(
+  project: qda.ProjectReader,
+  guid: (kind: string, id: number | string) => string,
+): { variables: RefiVariable[]; valuesOf: (scope: qda.AttributeScope, targetId: number) => RefiValue[] } {
+  const attributes = project.attributes();
+  const types = project.attributeTypes();
+  const key = (name: string, scope: string) => guid('variable', `${scope}\n${name}`);
+  const typeOf = new Map<string, RefiVariableType>();
+  for (const { name, scope, valueType } of types) {
+    const values = attributes
+      .filter((item) => item.name === name && item.scope === scope)
+      .map(({ value }) => value.trim())
+      .filter(Boolean);
+    typeOf.set(key(name, scope), valueType === 'numeric' ? numberType(values) : 'Text');
+  }
+  return {
+    variables: types.map(({ name, scope, memo }) => ({
+      guid: key(name, scope),
+      name,
+      type: typeOf.get(key(name, scope)) ?? 'Text',
+      description: memo,
+    })),
+    valuesOf: (scope, targetId) =>
+      attributes
+        .filter(
+          (item) =>
+            item.scope === scope &&
+            item.targetId === targetId &&
+            item.value !== '' &&
+            typeOf.has(key(item.name, scope)),
+        )
+        .map(({ name, value }) => {
+          const type = typeOf.get(key(name, scope)) ?? 'Text';
+          return { variable: key(name, scope), type, value: type === 'Text' ? value : value.trim() };
+        }),
+  };
+}
+
+function numberType(values: readonly string[]): RefiVariableType {
+  if (values.every((value) => INTEGER.test(value))) return 'Integer';
+  return values.every((value) => DECIMAL.test(value)) ? 'Float' : 'Text';
+}
 
 export interface ToRefiOptions {
   /** Also what stands behind ##### in memos. */

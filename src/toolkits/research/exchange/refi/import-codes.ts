@@ -1,7 +1,7 @@
-import type { ProjectWriter } from '../../project/types.ts';
-import { freeName } from '../names.ts';
-import type { ExchangeReport } from '../report.ts';
-import type { RefiCode } from './model.ts';
+import type { AttributeScope, ProjectWriter } from '../../project/types.ts';
+import { type ExchangeReport, freeName } from '../report.ts';
+import type { ImportContext } from './import-context.ts';
+import type { RefiCode, RefiValue, RefiVariable } from './model.ts';
 
 const FALLBACK_COLOR = '#808080';
 /** Sub-codes came with this version of QualCoder's file. */
@@ -39,12 +39,12 @@ export function importCodes(
     const wanted = nameOf(code, 'category');
     const known = categories.get(wanted);
     if (known !== undefined && !mine.has(`category ${wanted}`)) {
-      report.repaired('Used a category that the project has already', wanted);
+      report.repaired('Used a category that the project already has', wanted);
       mine.add(`category ${wanted}`);
       return known;
     }
     const name = freeName(wanted, (other) => categories.has(other));
-    if (name !== wanted) report.repaired('Gave a category another name, as names must differ', wanted);
+    if (name !== wanted) report.repaired('Renamed a category, as names must differ', wanted);
     const id = project.addCategory({ name, memo: memoOf(code), parentId });
     categories.set(name, id);
     mine.add(`category ${name}`);
@@ -59,13 +59,13 @@ export function importCodes(
     const wanted = nameOf(code, 'code');
     const known = existing.get(wanted);
     if (known !== undefined && !mine.has(`code ${wanted}`)) {
-      report.repaired('Used a code that the project has already', wanted);
+      report.repaired('Used a code that the project already has', wanted);
       mine.add(`code ${wanted}`);
       ids.set(code.guid, known);
       return known;
     }
     const name = freeName(wanted, (other) => existing.has(other));
-    if (name !== wanted) report.repaired('Gave a code another name, as names must differ', wanted);
+    if (name !== wanted) report.repaired('Renamed a code, as names must differ', wanted);
     const id = project.addCode({ name, memo, color: colorOf(code, report), ...place });
     existing.set(name, id);
     mine.add(`code ${name}`);
@@ -84,7 +84,7 @@ export function importCodes(
       visitSub(code, { categoryId });
     } else {
       // QualCoder keeps codes and categories apart: such a code becomes both, and nothing is lost.
-      report.repaired('Made a code with sub-codes into a category that holds the code', code.name);
+      report.repaired('Turned a code with sub-codes into a category that contains the code', code.name);
       const id = addCategory({ ...code, description: '', noteRefs: [] }, categoryId);
       addCode(code, { categoryId: id }, memoOf(code));
       for (const child of code.children) visit(child, id);
@@ -106,6 +106,61 @@ const allCodable = (code: RefiCode): boolean =>
 function colorOf(code: RefiCode, report: ExchangeReport): string {
   const color = code.color?.trim() ?? '';
   if (/^#([0-9a-f]{6}|[0-9a-f]{3})$/i.test(color)) return color;
-  if (color) report.repaired('Gave a code the color grey, as its own cannot be read', code.name);
+  if (color) report.repaired('Set the color of a code to grey, as its own is unreadable', code.name);
   return FALLBACK_COLOR;
+}
+
+/** Variables become attributes of cases or files, whichever they are used on; QualCoder wants a name to serve only one of them. */
+export function importVariables(context: ImportContext): void {
+  const { project, refi, report } = context;
+  const holders: { scope: AttributeScope; targetId: number | undefined; values: readonly RefiValue[] }[] = [
+    ...refi.cases.map((item) => ({
+      scope: 'case' as const,
+      targetId: context.cases.get(item.guid),
+      values: item.values,
+    })),
+    ...refi.sources.map((item) => ({
+      scope: 'file' as const,
+      targetId: context.sources.get(item.guid),
+      values: item.values,
+    })),
+    ...refi.notes.map((item) => ({
+      scope: 'journal' as const,
+      targetId: context.journals.get(item.guid),
+      values: item.values,
+    })),
+  ];
+  const names = new Map<string, string>();
+  const nameFor = (variable: RefiVariable, scope: AttributeScope): string => {
+    const key = `${variable.guid} ${scope}`;
+    const known = names.get(key);
+    if (known !== undefined) return known;
+    const wanted = variable.name.replace(/\s+/g, ' ').trim().slice(0, 200) || 'Unnamed variable';
+    const clashes = (name: string) =>
+      project.attributeTypes().some((type) => type.name === name && type.scope !== scope);
+    const name = clashes(wanted) ? `${wanted} (${scope})` : wanted;
+    if (name !== wanted)
+      report.repaired('Renamed an attribute, as its name is used for something else', wanted);
+    const valueType = variable.type === 'Integer' || variable.type === 'Float' ? 'numeric' : 'character';
+    project.addAttributeType({ name, scope, valueType, memo: variable.description });
+    names.set(key, name);
+    return name;
+  };
+  const variables = new Map(refi.variables.map((variable) => [variable.guid, variable]));
+  for (const variable of refi.variables) {
+    const scopes = new Set(
+      holders
+        .filter(({ values }) => values.some((value) => value.variable === variable.guid))
+        .map(({ scope }) => scope),
+    );
+    for (const scope of scopes.size ? scopes : (['case'] as const)) nameFor(variable, scope);
+  }
+  for (const { scope, targetId, values } of holders) {
+    for (const { variable: guid, value } of values) {
+      const variable = variables.get(guid);
+      if (!variable || targetId === undefined)
+        report.lost('Omitted a value of an attribute that is not in the file');
+      else if (value !== '') project.setAttribute({ name: nameFor(variable, scope), scope, targetId, value });
+    }
+  }
 }

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ProjectWriter } from '../../project/types.ts';
 import type { ExchangeReport, Working } from '../report.ts';
-import { IMPORTANT_NOTE, ORIGIN } from './conventions.ts';
-import { fromRefiDate } from './dates.ts';
+import { fromRefiDate, IMPORTANT_NOTE, ORIGIN } from './conventions.ts';
 import type { RefiMade, RefiProject } from './model.ts';
 
 /** Everything that was read from the archive before the transaction begins, which should not last. */
@@ -65,8 +64,8 @@ export class ImportContext {
     return this.contents.refi;
   }
 
-  /** Lets other calls have their turn, and stops here when nobody waits any more. */
-  async breathe(): Promise<void> {
+  /** Lets other calls have their turn, and stops here when no one waits any more. */
+  async yieldToEventLoop(): Promise<void> {
     await setImmediate();
     this.#working.signal?.throwIfAborted();
   }
@@ -77,7 +76,7 @@ export class ImportContext {
     const written = made.date ?? fallback.date;
     const date = written === undefined ? undefined : fromRefiDate(written);
     if (date === undefined)
-      this.report.repaired('Gave the time of the import to something without a usable date');
+      this.report.repaired('Used the time of the import for an item without a usable date');
     return { ...(owner ? { owner } : {}), ...(date ? { date } : {}) };
   }
 

@@ -1,10 +1,8 @@
 import type { ProjectWriter } from '../../project/types.ts';
-import { freeName } from '../names.ts';
-import type { ExchangeReport, Working } from '../report.ts';
-import { importCodes } from './import-codes.ts';
+import { type ExchangeReport, freeName, type Working } from '../report.ts';
+import { importCodes, importVariables } from './import-codes.ts';
 import { ImportContext, joinMemo, type RefiContents } from './import-context.ts';
 import { importSource, linkTranscripts } from './import-sources.ts';
-import { importVariables } from './import-variables.ts';
 import type { RefiSource } from './model.ts';
 
 export interface RefiImported {
@@ -30,7 +28,7 @@ export async function importRefiProject(
   const cases = importCases(context);
   for (const [done, source] of inOrder(refi.sources).entries()) {
     working.progress?.('Adding to the project', done, refi.sources.length);
-    await context.breathe();
+    await context.yieldToEventLoop();
     await importSource(context, source);
   }
   const linked = linkTranscripts(context);
@@ -38,9 +36,9 @@ export async function importRefiProject(
   importMemo(context);
   const journals = importJournals(context);
   importVariables(context);
-  report.lost('Left out a link between two things', '', refi.links.length - linked - context.linksUsed);
-  for (const { name } of refi.sets) report.lost('Left out a set of codes, documents or notes', name);
-  report.lost('Left out a drawing', '', refi.graphs);
+  report.lost('Omitted a link between two items', '', refi.links.length - linked - context.linksUsed);
+  for (const { name } of refi.sets) report.lost('Omitted a set of codes, documents or notes', name);
+  report.lost('Omitted a drawing', '', refi.graphs);
   return { codes: added, cases, journals, ...context.added };
 }
 
@@ -63,12 +61,12 @@ function importCases(context: ImportContext): number {
     const wanted = item.name.trim().slice(0, 255) || 'Unnamed case';
     const existing = known.get(wanted);
     if (existing !== undefined && ![...ids.values()].includes(existing)) {
-      report.repaired('Used a case that the project has already', wanted);
+      report.repaired('Used a case that the project already has', wanted);
       ids.set(item.guid, existing);
       continue;
     }
     const name = freeName(wanted, (other) => known.has(other));
-    if (name !== wanted) report.repaired('Gave a case another name, as names must differ', wanted);
+    if (name !== wanted) report.repaired('Renamed a case, as names must differ', wanted);
     const id = project.addCase({ name, memo: item.description });
     known.set(name, id);
     ids.set(item.guid, id);
@@ -86,13 +84,13 @@ function importCaseTexts(context: ImportContext): void {
     for (const ref of item.sourceRefs) {
       const sourceId = context.sources.get(ref);
       if (sourceId === undefined)
-        report.lost('Left out a document of a case that is not in the file', item.name);
+        report.lost('Omitted a document of a case that is not in the file', item.name);
       else project.addCaseText({ caseId, sourceId, start: 0, end: project.text(sourceId)?.length ?? 0 });
     }
     for (const ref of item.selectionRefs) {
       const place = context.selections.get(ref);
       if (!place) {
-        report.lost('Left out a part of a case that is not in the file', item.name);
+        report.lost('Omitted a part of a case that is not in the file', item.name);
         continue;
       }
       const { sourceId, start, end, memo, stamp } = place;
@@ -116,7 +114,7 @@ function importJournals(context: ImportContext): number {
   for (const note of context.freeNotes()) {
     const wanted = note.name.replace(/\s+/g, ' ').trim().slice(0, 250) || 'Note';
     const name = freeName(wanted, (other) => taken.has(other));
-    if (name !== note.name) report.repaired('Gave a note another name, as names must differ', wanted);
+    if (name !== note.name) report.repaired('Renamed a note, as names must differ', wanted);
     const id = project.addJournal({ name, entry: context.noteText(note), ...context.stamp(note) });
     context.journals.set(note.guid, id);
     taken.add(name);

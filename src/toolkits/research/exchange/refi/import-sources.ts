@@ -1,10 +1,9 @@
 import { extname } from 'node:path';
-import { addSourceWithFile } from '../add-source.ts';
-import { freeName } from '../names.ts';
+import { addSourceWithFile } from '../import-documents.ts';
+import { freeName } from '../report.ts';
 import { TRANSCRIPT_LINK } from './conventions.ts';
 import { type ImportContext, joinMemo } from './import-context.ts';
-import { importAreas, importClips } from './import-regions.ts';
-import { importSelections } from './import-text.ts';
+import { importAreas, importClips, importSelections } from './import-text.ts';
 import type { RefiMediaSource, RefiSource, RefiText } from './model.ts';
 import { type ReadPositions, readPositions } from './text-positions.ts';
 
@@ -22,7 +21,8 @@ async function importTextSource(
 ): Promise<void> {
   const raw = rawText(context, source, source.name);
   if (raw === undefined) {
-    context.report.lost('Left out a document whose text is not in the file', source.name);
+    context.report.lost('Omitted a document whose text is not in the file', source.name);
+    context.report.lostCodings(codingsOf(source), source.name);
     return;
   }
   const positions = readText(context, raw, source, source.name);
@@ -46,19 +46,22 @@ async function importMediaSource(context: ImportContext, source: RefiMediaSource
   const positions =
     first && ownText !== undefined ? readText(context, ownText, first, source.name) : undefined;
   if (source.kind === 'pdf' && !positions && !file) {
-    context.report.lost('Left out a PDF of which neither text nor file is there', source.name);
+    context.report.lost('Omitted a PDF whose text and file are both missing', source.name);
+    context.report.lostCodings(allCodings(source), source.name);
     return;
   }
   const text = source.kind === 'pdf' ? (positions?.text.value ?? '') : null;
   const added = addSource(context, source, text, file, source.path);
   if (first && positions) await importSelections(context, added.id, added.name, first, positions);
+  else if (first && source.kind === 'pdf') context.report.lostCodings(codingsOf(first), source.name);
   const extra = source.kind === 'pdf' ? others : source.texts;
   for (const item of extra) await importCompanion(context, source, added, item);
   importAreas(context, source, added);
   importClips(context, source, added);
+  context.report.lostCodings(source.codings.length, added.name);
   if (source.codings.length)
     context.report.lost(
-      'Left out a code on a recording, picture or PDF as a whole',
+      'Omitted a code on a recording, picture or PDF as a whole',
       added.name,
       source.codings.length,
     );
@@ -73,7 +76,8 @@ async function importCompanion(
 ): Promise<void> {
   const raw = rawText(context, item, owner.name);
   if (raw === undefined) {
-    context.report.lost('Left out a transcript whose text is not in the file', owner.name);
+    context.report.lost('Omitted a transcript whose text is not in the file', owner.name);
+    context.report.lostCodings(codingsOf(item), owner.name);
     return;
   }
   const isRecording = source.kind === 'audio' || source.kind === 'video';
@@ -88,6 +92,14 @@ async function importCompanion(
   await importSelections(context, added.id, added.name, item, positions);
   if (isRecording) context.project.updateSource(owner.id, { transcriptId: added.id });
 }
+
+const codingsOf = ({ selections, codings }: Pick<RefiText, 'selections' | 'codings'>): number =>
+  codings.length + selections.reduce((sum, selection) => sum + selection.codings.length, 0);
+
+const allCodings = ({ texts, areas, clips, codings }: RefiMediaSource): number =>
+  codings.length +
+  [...areas, ...clips].reduce((sum, selection) => sum + selection.codings.length, 0) +
+  texts.reduce((sum, text) => sum + codingsOf(text), 0);
 
 function rawText(context: ImportContext, item: RefiText, name: string): string | undefined {
   if (item.content !== undefined && item.plainTextPath)
@@ -116,12 +128,12 @@ function addSource(
   const taken = new Map(project.sources().map((item) => [item.name, item.id]));
   const same = taken.get(wanted);
   if (same !== undefined && text !== null && !isNew(context, same) && project.text(same)?.value === text) {
-    report.repaired('Used a source that the project has already, with the same text', wanted);
+    report.repaired('Used a source that the project already has, with the same text', wanted);
     context.sources.set(source.guid, same);
     return { id: same, name: wanted };
   }
   const name = freeName(wanted, (other) => taken.has(other));
-  if (name !== wanted) report.repaired('Gave a source another name, as names must differ', wanted);
+  if (name !== wanted) report.repaired('Renamed a source, as names must differ', wanted);
   const kind = 'kind' in source ? source.kind : 'text';
   const added = {
     name,

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { ToolFault } from '../../../../contract/faults.ts';
+import { ToolError } from '../../../../contract/errors.ts';
 import { Archive } from '../archive.ts';
 import { readInWorker, UnreadableDocument } from '../documents/read-in-worker.ts';
 import type { ExchangeReport, Working } from '../report.ts';
@@ -30,7 +30,7 @@ export async function openQdpx(
   try {
     const name = projectFile(archive, report);
     if (archive.size(name) > LARGEST_XML)
-      throw new ToolFault('validation_error', `${name} is larger than ${LARGEST_XML} bytes.`);
+      throw new ToolError('validation_error', `${name} is larger than ${LARGEST_XML} bytes.`);
     const bytes = await archive.read(name, working.signal);
     working.progress?.('Reading the project file', 0, 1);
     const { refi, encoding, bom } = await readProject(bytes, name, working);
@@ -60,8 +60,8 @@ async function readProject(bytes: Uint8Array, name: string, { signal }: Working)
     return await readInWorker('qde', bytes, name, signal);
   } catch (error) {
     if (!(error instanceof UnreadableDocument)) throw error;
-    const why = /memory/i.test(error.message) ? 'it needs more memory than is there' : 'it is damaged';
-    throw new ToolFault('validation_error', `${name} cannot be read: ${why}.`, { cause: error });
+    const why = /memory/i.test(error.message) ? 'it needs more memory than is available' : 'it is damaged';
+    throw new ToolError('validation_error', `Cannot read ${name}: ${why}.`, { cause: error });
   }
 }
 
@@ -73,11 +73,12 @@ function projectFile(archive: Archive, report: ExchangeReport): string {
   const [only, second] = others.sort(
     (a, b) => a.split('/').length - b.split('/').length || a.length - b.length,
   );
-  if (!only) throw new ToolFault('validation_error', 'The archive holds no REFI-QDA project (no .qde file).');
+  if (!only)
+    throw new ToolError('validation_error', 'The archive contains no REFI-QDA project (no .qde file).');
   if (second && second.split('/').length === only.split('/').length) {
-    throw new ToolFault(
+    throw new ToolError(
       'validation_error',
-      `The archive holds several projects (${others.slice(0, 4).join(', ')}); a .qdpx file holds one.`,
+      `The archive contains several projects (${others.slice(0, 4).join(', ')}); a .qdpx file contains one.`,
     );
   }
   report.repaired('Read a project file that is not named project.qde', only);
@@ -85,12 +86,12 @@ function projectFile(archive: Archive, report: ExchangeReport): string {
 }
 
 function fileOf(archive: Archive, path: string, report: ExchangeReport): string | undefined {
-  const match = /^internal:\/\/\/?(.+)$/i.exec(path.trim());
-  if (!match?.[1]) return undefined;
-  const wanted = safeDecode(match[1]);
+  const wanted = safeDecode(placeOf(path.trim(), report) ?? '');
+  if (!wanted) return undefined;
   const exact = archive.find(`sources/${wanted}`);
   if (exact !== undefined) {
-    if (exact !== `sources/${wanted}`) report.repaired('Found a file under a name in other capitals', exact);
+    if (exact !== `sources/${wanted}`)
+      report.repaired('Found a file under a name with different capitals', exact);
     return exact;
   }
   const bare = basename(wanted).toLowerCase();
@@ -104,8 +105,18 @@ function fileOf(archive: Archive, path: string, report: ExchangeReport): string 
           .toLowerCase()
           .replace(/\.[^.]+$/, '') === stem && !name.endsWith('.qde'),
     );
-  if (found !== undefined) report.repaired('Found a file under another name or in another folder', found);
+  if (found !== undefined) report.repaired('Found a file under another name or in another directory', found);
   return found;
+}
+
+/** The standard says `internal://name`; at least one program writes the name alone. */
+function placeOf(path: string, report: ExchangeReport): string | undefined {
+  const internal = /^internal:\/\/\/?(.+)$/i.exec(path)?.[1];
+  if (internal !== undefined) return internal;
+  if (/^[a-z][a-z0-9+.-]+:/i.test(path) || path.startsWith('/')) return undefined;
+  const name = path.replace(/^(\.\/)?(sources\/)?/i, '');
+  if (name) report.repaired('Read a text from the sources of the archive, as its path has no scheme', name);
+  return name;
 }
 
 function safeDecode(path: string): string {

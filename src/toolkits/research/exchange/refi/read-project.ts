@@ -1,22 +1,135 @@
-import { childOf, childrenOf, type XmlElement } from '../xml.ts';
-import type { RefiCase, RefiCode, RefiMediaSource, RefiProject, RefiSource, RefiText } from './model.ts';
-import {
-  guidOf,
-  made,
-  normalGuid,
-  readArea,
-  readClip,
-  readCoding,
-  readText,
-  readValues,
-  refs,
-  textIn,
-  variableType,
-} from './read-parts.ts';
-import { readTranscript } from './read-transcript.ts';
+import { ToolError } from '../../../../contract/errors.ts';
+import { type DecodedText, decodeText } from '../report.ts';
+import { childOf, childrenOf, parseXml, type XmlElement } from '../xml.ts';
+import type {
+  RefiArea,
+  RefiCase,
+  RefiClip,
+  RefiCode,
+  RefiCoding,
+  RefiMade,
+  RefiMediaSource,
+  RefiProject,
+  RefiSelection,
+  RefiSource,
+  RefiText,
+  RefiTextSelection,
+  RefiValue,
+  RefiVariableType,
+} from './model.ts';
+
+function readText(source: XmlElement): RefiText {
+  const { plainTextPath, richTextPath } = source.attributes;
+  const content = childOf(source, 'PlainTextContent');
+  return {
+    guid: guidOf(source),
+    name: source.attributes.name ?? '',
+    description: textIn(source, 'Description'),
+    ...(content ? { content: content.text } : {}),
+    ...(plainTextPath ? { plainTextPath } : {}),
+    ...(richTextPath ? { richTextPath } : {}),
+    ...made(source),
+    selections: childrenOf(source, 'PlainTextSelection').map(readTextSelection),
+    codings: childrenOf(source, 'Coding').map(readCoding),
+    noteRefs: refs(source, 'NoteRef'),
+    values: readValues(source),
+  };
+}
+
+const readTextSelection = (item: XmlElement): RefiTextSelection => ({
+  ...readSelection(item),
+  start: number(item, 'startPosition'),
+  end: number(item, 'endPosition'),
+});
+
+const readArea = (item: XmlElement): RefiArea => ({
+  ...readSelection(item),
+  ...(item.attributes.page === undefined ? {} : { page: number(item, 'page') }),
+  firstX: number(item, 'firstX'),
+  firstY: number(item, 'firstY'),
+  secondX: number(item, 'secondX'),
+  secondY: number(item, 'secondY'),
+});
+
+const readClip = (item: XmlElement): RefiClip => ({
+  ...readSelection(item),
+  begin: number(item, 'begin'),
+  end: number(item, 'end'),
+});
+
+const readSelection = (item: XmlElement): RefiSelection => ({
+  guid: guidOf(item),
+  name: item.attributes.name ?? '',
+  description: textIn(item, 'Description'),
+  ...made(item),
+  codings: childrenOf(item, 'Coding').map(readCoding),
+  noteRefs: refs(item, 'NoteRef'),
+});
+
+const readCoding = (item: XmlElement): RefiCoding => ({
+  guid: guidOf(item),
+  code: refs(item, 'CodeRef')[0] ?? '',
+  noteRefs: refs(item, 'NoteRef'),
+  ...made(item),
+});
+
+function readValues(item: XmlElement): RefiValue[] {
+  return childrenOf(item, 'VariableValue').flatMap((value) => {
+    const held = value.children.find((child) => child.name.endsWith('Value'));
+    const variable = refs(value, 'VariableRef')[0];
+    if (!held || variable === undefined) return [];
+    return [{ variable, type: variableType(held.name.replace(/Value$/, '')), value: held.text }];
+  });
+}
+
+function made(item: XmlElement): RefiMade {
+  const user = item.attributes.creatingUser ?? item.attributes.creatingUserGUID;
+  const date = item.attributes.creationDateTime;
+  return { ...(user ? { user: normalGuid(user) } : {}), ...(date ? { date } : {}) };
+}
+
+const VARIABLE_TYPES: readonly RefiVariableType[] = [
+  'Text',
+  'Boolean',
+  'Integer',
+  'Float',
+  'Date',
+  'DateTime',
+];
+const variableType = (name: string | undefined): RefiVariableType =>
+  VARIABLE_TYPES.find((type) => type === name) ?? 'Text';
+
+const textIn = (item: XmlElement, name: string): string => childOf(item, name)?.text ?? '';
+const refs = (item: XmlElement, name: string): string[] =>
+  childrenOf(item, name).map((ref) => normalGuid(ref.attributes.targetGUID ?? ref.attributes.guid));
+const guidOf = (item: XmlElement): string => normalGuid(item.attributes.guid);
+/** Braces and capitals differ between a definition and its references in real files. */
+const normalGuid = (guid: string | undefined): string =>
+  (guid ?? '')
+    .trim()
+    .replace(/^\{|\}$/g, '')
+    .toLowerCase();
+const number = (item: XmlElement, name: string): number => Number(item.attributes[name] ?? Number.NaN);
+
+/** A transcript is a text whose selections run from one sync point to another; the points know the positions. */
+function readTranscript(item: XmlElement): RefiText {
+  const places = new Map(
+    childrenOf(item, 'SyncPoint').map((point) => [
+      guidOf(point),
+      Number(point.attributes.position ?? Number.NaN),
+    ]),
+  );
+  const place = (guid: string | undefined) => places.get(normalGuid(guid)) ?? Number.NaN;
+  const selections = childrenOf(item, 'TranscriptSelection').map((selection) => ({
+    ...readSelection(selection),
+    start: place(selection.attributes.fromSyncPoint),
+    end: place(selection.attributes.toSyncPoint),
+  }));
+  return { ...readText(item), selections };
+}
 
 /** The content of a project.qde. Missing parts are empty; nothing is judged here. */
-export function readRefiProject(root: XmlElement): RefiProject {
+function readRefiProject(root: XmlElement): RefiProject {
   const part = (name: string, item: string) => childrenOf(childOf(root, name), item);
   return {
     name: root.attributes.name ?? '',
@@ -121,4 +234,23 @@ function readMedia(kind: RefiMediaSource['kind'], source: XmlElement, texts: Ref
     noteRefs: refs(source, 'NoteRef'),
     values: readValues(source),
   };
+}
+
+interface ReadQde {
+  readonly refi: RefiProject;
+  readonly encoding: DecodedText['encoding'];
+  readonly bom: boolean;
+}
+
+/** What a project.qde says. Seconds of work without a pause for a large one, so it is done in the documents' thread. */
+export async function readQde(bytes: Uint8Array, name: string): Promise<ReadQde> {
+  const { text, encoding } = decodeText(bytes);
+  const bom = text.startsWith('\ufeff');
+  const root = await parseXml(bom ? text.slice(1) : text, name);
+  if (root.name !== 'Project')
+    throw new ToolError(
+      'validation_error',
+      `${name} is not a REFI-QDA project: its root element is ${root.name}.`,
+    );
+  return { refi: readRefiProject(root), encoding, bom };
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
-import { makeQualCoderProject } from '../../../../../test/support/qualcoder.ts';
-import { byAgent, openBench, type ResearchBench } from '../../../../../test/support/research.ts';
 import type { ProjectReader, ProjectStore } from '../../project/types.ts';
+import { makeQualCoderProject } from '../../test/support/qualcoder.ts';
+import { byAgent, openBench, type ResearchBench } from '../../test/support/research.ts';
 import { Archive } from '../archive.ts';
 import { exportCodebook, importCodebook } from '../codebook.ts';
 import { pdf } from '../documents/pdf.fixture.ts';
@@ -261,7 +261,7 @@ describe('a .qdpx export', () => {
   });
 
   it.each([8, 14, 17])(
-    'of a project that QualCoder v%i made is valid and tells what it left out',
+    'of a project that QualCoder v%i made is valid and reports what it omitted',
     async (version) => {
       const { path: folder } = makeQualCoderProject(bench.dir, version);
       const project = bench.open(folder);
@@ -274,9 +274,9 @@ describe('a .qdpx export', () => {
       expect(xml).not.toContain('/home/ada');
       expect(notes).toEqual(
         expect.arrayContaining([
-          expect.objectContaining({ what: 'Left out the private part of a memo', count: 3 }),
+          expect.objectContaining({ what: 'Omitted the private part of a memo', count: 3 }),
           expect.objectContaining({
-            what: 'Left out a file that lies outside the project',
+            what: 'Omitted a file outside the project',
             where: ['scan.pdf', 'talk.mp3'],
           }),
           expect.objectContaining({
@@ -311,7 +311,7 @@ describe('a .qdpx export', () => {
     ).toEqual(['Anxiety', 'Panic']);
     expect(new14.codings().map(({ text }) => text)).toEqual(project.codings().map(({ text }) => text));
     expect(notes.map(({ what }) => what)).toContain(
-      'Made a code with sub-codes into a category that holds the code',
+      'Turned a code with sub-codes into a category that contains the code',
     );
   });
 
@@ -432,9 +432,9 @@ describe('a .qdc codebook', () => {
     expect(notes.map(({ what }) => what)).toEqual([
       'Removed a byte order mark',
       'Accepted a namespace that is not the standard one',
-      'Used a code that the project has already',
-      'Made a code with sub-codes into a category that holds the code',
-      'Gave a code another name, as names must differ',
+      'Used a code that the project already has',
+      'Turned a code with sub-codes into a category that contains the code',
+      'Renamed a code, as names must differ',
     ]);
   });
 });

@@ -80,7 +80,7 @@ function convert(
   if (source.type === 'text')
     return [{ kind: 'text', ...(text ?? emptyText()), ...base, ...richText(conversion, source, places) }];
   if (source.type === 'unknown') {
-    report.lost('Left out a source of a kind that REFI-QDA does not know', source.name);
+    report.lost('Omitted a source of a kind that REFI-QDA does not support', source.name);
     return [];
   }
   const kind = source.type === 'image' ? 'picture' : source.type;
@@ -140,7 +140,7 @@ function textOf(
     noteRefs: [],
   });
   const lost = codings.filter(({ anchored }) => !anchored);
-  report.lost('Left out a coding whose text is no longer where it was', source.name, lost.length);
+  report.lost('Omitted a coding whose text is no longer where it was', source.name, lost.length);
   const selections = [
     ...codings
       .filter(({ anchored }) => anchored)
@@ -173,7 +173,7 @@ function areasOf(conversion: Conversion, source: qda.Source): RefiArea[] {
       const isPdf = source.type === 'pdf';
       const height = isPdf ? pageHeights.get(source.id)?.[item.pdfPage ?? 0] : undefined;
       if (isPdf && height === undefined) {
-        report.lost('Left out a coded area of a PDF, as the size of its page is not known', source.name);
+        report.lost('Omitted a coded area of a PDF, as the size of its page is unknown', source.name);
         return [];
       }
       const [x, y, right, bottom] = [item.x, item.y, item.x + item.width, item.y + item.height].map(
@@ -237,11 +237,11 @@ function filePath(
   const { mediaPath } = source;
   if (!mediaPath?.startsWith('/')) {
     // A path on this computer would tell the name of its user and lead nowhere elsewhere.
-    report.lost('Left out a file that lies outside the project', source.name);
+    report.lost('Omitted a file outside the project', source.name);
     return undefined;
   }
   if (!hasFile(mediaPath)) {
-    report.lost('Left out a file that is missing from the project', source.name);
+    report.lost('Omitted a file that is missing from the project', source.name);
     return undefined;
   }
   const name = `${guid('file', source.id)}${extname(mediaPath).toLowerCase()}`;

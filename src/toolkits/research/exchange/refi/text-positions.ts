@@ -1,6 +1,6 @@
-import { indexText } from '../../lib/source-text.ts';
+import { indexText } from '../../project/source-text.ts';
 import type { SourceText } from '../../project/types.ts';
-import { tidyText } from '../documents/plain-text.ts';
+import { tidyText } from '../documents/read-document.ts';
 import type { RefiTextSelection } from './model.ts';
 
 /** How a program counted positions in a text. The standard leaves line ends and byte order marks open, and programs differ. */

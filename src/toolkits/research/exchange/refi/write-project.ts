@@ -1,4 +1,4 @@
-import { element, list, textElement } from '../xml-writer.ts';
+import { element, list, textElement } from '../xml.ts';
 import type {
   RefiCase,
   RefiCode,

@@ -1,0 +1,129 @@
+// `npm run mutate -- [GROUP…] [FILE…]`: StrykerJS changes the governance code, or these files of it, one place at a time and runs the
+// tests of the group. Installed on first use under .tmp, because its 65 MB serve nothing else; version 9, because version 10 needs Node 22.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const VERSION = '9.6.1';
+const SECURITY =
+  'test/security/{approval-*,approved-reads,forged-approvals,late-outcomes,policy-change,replay-and-limits}.test.ts';
+const GROUPS = {
+  call: {
+    mutate: ['src/kernel/call/*.ts'],
+    tests: ['src/kernel/{kernel,call/*,approvals/*}.test.ts', SECURITY],
+  },
+  approvals: {
+    mutate: ['src/kernel/approvals/*.ts'],
+    tests: ['src/kernel/{kernel,call/*,approvals/*}.test.ts', 'src/transports/call-tool.test.ts', SECURITY],
+  },
+  policy: {
+    mutate: ['src/kernel/policy/*.ts'],
+    tests: ['src/kernel/policy/*.test.ts', 'test/security/{governance,policy-change}.test.ts'],
+  },
+  recovery: {
+    mutate: ['src/kernel/recovery.ts', 'src/kernel/store/pause.ts'],
+    tests: ['src/kernel/{kernel,call/*}.test.ts', SECURITY],
+  },
+  log: {
+    mutate: ['src/kernel/log/**/*.ts', 'src/lib/merkle.ts'],
+    tests: ['src/kernel/log/**/*.test.ts', 'src/lib/merkle.test.ts', 'test/kernel/{cells,old-store}.test.ts'],
+  },
+  access: {
+    mutate: ['src/transports/{http-access,identity,call-tool,parked}.ts', 'src/lib/loopback.ts'],
+    tests: ['src/transports/*.test.ts', 'test/security/doors.test.ts'],
+  },
+  'sign-in': {
+    mutate: ['src/web/sign-in.ts', 'src/kernel/views/sign-in.ts'],
+    tests: ['test/security/{sign-in,doors}.test.ts'],
+  },
+  privacy: {
+    mutate: ['src/kernel/log/privacy.ts', 'src/toolkits/research/privacy/*.ts'],
+    tests: [
+      'src/kernel/log/*.test.ts',
+      'src/toolkits/research/privacy/*.test.ts',
+      'src/toolkits/research/test/privacy.test.ts',
+    ],
+  },
+};
+
+const files = process.argv.slice(2).filter((name) => name.includes('/'));
+const wanted = process.argv.slice(2).filter((name) => !name.includes('/'));
+const unknown = wanted.filter((name) => !Object.hasOwn(GROUPS, name));
+if (unknown.length > 0)
+  throw new Error(`Unknown group ${unknown.join(', ')}. Choose from ${Object.keys(GROUPS).join(', ')}.`);
+const names = wanted.length > 0 ? wanted : Object.keys(GROUPS);
+
+const folder = resolve('.tmp/stryker');
+if (!existsSync(`${folder}/node_modules/@stryker-mutator/vitest-runner`)) {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/package.json`, '{ "private": true }\n');
+  const packages = ['core', 'vitest-runner'].map((name) => `@stryker-mutator/${name}@${VERSION}`);
+  // The peer dependency is the vitest of this project.
+  execFileSync('npm', ['install', '--legacy-peer-deps', '--no-audit', '--no-fund', ...packages], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
+}
+const config = {
+  mutate: [
+    ...(files.length > 0 ? files : names.flatMap((name) => GROUPS[name].mutate)),
+    '!src/**/*.{test,fixture}.ts',
+  ],
+  plugins: [`${folder}/node_modules/@stryker-mutator/vitest-runner/dist/src/index.js`],
+  // Stryker would rewrite the paths in tsconfig.json with TypeScript's old programming interface; ours needs no rewriting.
+  tsconfigFile: 'none.json',
+  testRunner: 'vitest',
+  vitest: { configFile: 'scripts/mutate/vitest.config.ts', related: false },
+  coverageAnalysis: 'perTest',
+  // Texts are pinned elsewhere, and most of them are shown to people only.
+  mutator: { excludedMutations: ['StringLiteral'] },
+  ignorePatterns: ['.tmp', 'dist', 'coverage'],
+  tempDirName: '.tmp/stryker-sandbox',
+  incremental: true,
+  incrementalFile: '.tmp/stryker/incremental.json',
+  concurrency: Number(process.env.MUTATE_WORKERS ?? 2),
+  timeoutMS: 60_000,
+  reporters: ['clear-text', 'json', 'progress-append-only'],
+  jsonReporter: { fileName: '.tmp/stryker/report.json' },
+  clearTextReporter: { allowColor: false, logTests: false },
+  thresholds: { high: 95, low: 90, break: null },
+};
+writeFileSync(`${folder}/stryker.config.json`, JSON.stringify(config, null, 2));
+execFileSync(
+  process.execPath,
+  [`${folder}/node_modules/@stryker-mutator/core/bin/stryker.js`, 'run', '.tmp/stryker/stryker.config.json'],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, MUTATE_TESTS: JSON.stringify(names.flatMap((name) => GROUPS[name].tests)) },
+  },
+);
+
+// Survivors that change nothing anyone can notice are listed with the reason; every other one is printed and counts.
+const BUDGET = 90;
+const harmless = JSON.parse(readFileSync('scripts/mutate/harmless.json', 'utf8'));
+const { files: reported } = JSON.parse(readFileSync('.tmp/stryker/report.json', 'utf8'));
+const counts = { killed: 0, harmless: 0, survived: 0 };
+for (const [file, { source, mutants }] of Object.entries(reported)) {
+  const lines = source.split('\n');
+  for (const { status, location, replacement = '' } of mutants) {
+    if (status === 'Killed' || status === 'Timeout') counts.killed += 1;
+    if (status !== 'Survived' && status !== 'NoCoverage') continue;
+    const line = lines[location.start.line - 1] ?? '';
+    const isListed = harmless.some(
+      (one) =>
+        one.file === file &&
+        line.includes(one.line ?? '') &&
+        (one.replacement === undefined || one.replacement === replacement),
+    );
+    if (isListed) counts.harmless += 1;
+    else {
+      counts.survived += 1;
+      process.stdout.write(`${file}:${location.start.line} ${line.trim()} -> ${replacement.slice(0, 120)}\n`);
+    }
+  }
+}
+const score = (100 * counts.killed) / Math.max(1, counts.killed + counts.survived);
+process.stdout.write(
+  `${counts.killed} killed, ${counts.harmless} harmless (scripts/mutate/harmless.json), ${counts.survived} survived: ${score.toFixed(1)} % (budget ${BUDGET} %)\n`,
+);
+if (score < BUDGET) process.exitCode = 1;

@@ -1,0 +1,15 @@
+import type { JsonObject } from '../contract/json.ts';
+import type { Approval } from '../contract/ports.ts';
+import { principalName } from '../contract/principal.ts';
+
+/** An approval as `--json` prints it. */
+export function asJson(one: Approval): JsonObject {
+  return JSON.parse(
+    JSON.stringify({
+      ...one,
+      requester: principalName(one.requester),
+      orderedBy: one.requester.orderedBy,
+      decidedBy: one.decidedBy && principalName(one.decidedBy),
+    }),
+  ) as JsonObject;
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject, JsonValue } from '../contract/json.ts';
+import type { Effect } from '../contract/tool.ts';
+import { canonicalJson } from '../lib/canonical.ts';
+
+/** A tool exactly as its server lists it. */
+export interface Definition extends JsonObject {
+  name: string;
+}
+
+/** Stands for a server that has no tools: what a person trusts is then that its resources and prompts are offered. */
+export const WITHOUT_TOOLS: Definition = {
+  name: 'resources and prompts',
+  description: 'The server has no tools. Trusting this offers its resources and prompts.',
+  annotations: { readOnlyHint: true },
+  inputSchema: { type: 'object' },
+};
+
+/** The pin: SHA-256 over the canonical form of the whole definition, so that no field can change unseen. */
+export const pinOf = (definition: Definition): string =>
+  createHash('sha256').update(canonicalJson(definition)).digest('hex');
+
+export const isDefinition = (value: unknown): value is Definition =>
+  isObject(value) && typeof value.name === 'string' && value.name !== '' && isObject(value.inputSchema);
+
+/** A proposal only: annotations are a server's claims, and a person confirms the effect. */
+export function proposedEffect({ annotations }: Definition): Effect {
+  if (!isObject(annotations)) return 'change';
+  if (annotations.readOnlyHint === true) return 'read';
+  return annotations.destructiveHint === true ? 'destroy' : 'change';
+}
+
+export interface FieldChange {
+  /** Where, as `inputSchema.properties.path.description`. */
+  readonly field: string;
+  readonly before: JsonValue | undefined;
+  readonly after: JsonValue | undefined;
+}
+
+/** Field by field, so that a person sees one changed word in a long description. */
+export function compare(
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  field = '',
+): FieldChange[] {
+  if (before === after) return [];
+  if (isObject(before) && isObject(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    return names.flatMap((name) => compare(before[name], after[name], field ? `${field}.${name}` : name));
+  }
+  if (before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after))
+    return [];
+  return [{ field, before, after }];
+}
+
+const SHOWN = 300;
+const LEAD = 60;
+
+/** Begins shortly before the first difference: a person must see what changed, however late in the text it is. */
+export function describeChange({ field, before, after }: FieldChange): string {
+  const [old, now] = [before, after].map((one) =>
+    one === undefined ? 'nothing' : visible(JSON.stringify(one)),
+  );
+  const start = Math.max(0, firstDifference(old ?? '', now ?? '') - LEAD);
+  const part = (text = ''): string => {
+    const end = start + SHOWN;
+    return `${start > 0 ? '…' : ''}${text.slice(start, end)}${text.length > end ? `… (${text.length - end} more)` : ''}`;
+  };
+  return `${visible(field)}: ${part(old)} → ${part(now)}`;
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}
+
+/**
+ * Characters that are not seen or change the direction of what is: tags, zero width, bidirectional controls. The one
+ * that makes an emoji colourful is left alone.
+ */
+const HIDDEN = /(?!(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{DI}]/gu;
+const CONTROL = /(?![\n\t])\p{Cc}/gu;
+
+/** Text as a person can judge it: what would be invisible is written out. */
+export const visible = (text: string): string => text.replace(HIDDEN, code).replace(CONTROL, code);
+
+const code = (character: string): string =>
+  `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
+
+/** Phrases that speak to a model and not about the tool. Flagged for a person, never decided on. */
+const SUSPICIOUS: readonly (readonly [RegExp, string])[] = [
+  [
+    /ignore (all |any )?(previous|prior|earlier|other) (instructions|rules|tools)/i,
+    'instructs the model to ignore other instructions',
+  ],
+  [
+    /\b(do not|don't|never) (tell|mention|inform|show|reveal)\b[^.]{0,40}\b(user|person|human)/i,
+    'asks to hide something from a person',
+  ],
+  [/<\/?(system|important|instructions?|assistant|secret)\b/i, 'contains markup that imitates instructions'],
+  [
+    /\b(before|instead of|whenever) (using|calling|you (use|call))\b[^.]{0,60}\b(must|always|first)\b/i,
+    'changes how other tools are used',
+  ],
+  [/(\.ssh|id_rsa|\.aws\/credentials|\.env\b|api[_ -]?key|password|private key)/i, 'mentions credentials'],
+  [
+    /\b(send|post|upload|forward|include)\b[^.]{0,60}\b(conversation|chat history|context|system prompt|file contents)/i,
+    'asks for the conversation or files',
+  ],
+];
+
+/** What a person should look at before trusting a definition. */
+export function warningsOf(definition: Definition): string[] {
+  const text = textsOf(definition).join('\n');
+  const hidden = [...text.matchAll(HIDDEN)].length + [...text.matchAll(CONTROL)].length;
+  return [
+    ...(hidden > 0
+      ? [`Contains ${hidden} invisible or direction-changing ${hidden === 1 ? 'character' : 'characters'}`]
+      : []),
+    ...SUSPICIOUS.filter(([pattern]) => pattern.test(text.slice(0, 100_000))).map(([, why]) => `Text ${why}`),
+    ...(text.length > 20_000 ? ['Unusually long text'] : []),
+  ];
+}
+
+function textsOf(value: JsonValue | undefined): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  if (isObject(value)) return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
+  return [];
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}

@@ -1,0 +1,57 @@
+import type { JsonObject, JsonValue } from '../contract/json.ts';
+import type { Outcome, Settlement } from '../contract/outcome.ts';
+import type { ServerSettings } from '../contract/servers.ts';
+import { isObject } from '../lib/is-object.ts';
+
+export type ReconcileSettings = ServerSettings['reconcile'][string];
+
+const REFERENCE = /\$\{args\.([^}]+)\}/g;
+
+/**
+ * Calls the read tool that a person named for this change, through the pipeline like any other read, and looks in its
+ * result for what only the change can have left there. Anything unclear stays unknown: a person then settles it.
+ */
+export async function reconcileBy(
+  settings: ReconcileSettings,
+  args: JsonObject,
+  read: (tool: string, args: JsonObject) => Promise<Outcome>,
+): Promise<Settlement> {
+  const outcome = await read(settings.tool, fill(settings.args, args) as JsonObject);
+  const data = outcome.status === 'ok' || outcome.status === 'failed' ? outcome.data : undefined;
+  if (data === undefined) return { settled: 'unknown', why: `${settings.tool} gave no result` };
+  const text = textOf(data);
+  const matches = (source: string | undefined): boolean =>
+    source !== undefined && new RegExp(fillPattern(source, args), 'u').test(text);
+  if (outcome.status === 'ok' && matches(settings.done_if)) return { settled: 'done', data };
+  if (matches(settings.not_done_if)) return { settled: 'not_done' };
+  return { settled: 'unknown', why: `the result of ${settings.tool} shows neither` };
+}
+
+/** A value that is nothing but a reference keeps its type; one inside a text becomes part of it. */
+function fill(value: JsonValue, args: JsonObject): JsonValue {
+  if (typeof value === 'string') {
+    const [whole, name = ''] = /^\$\{args\.([^}]+)\}$/.exec(value) ?? [];
+    if (whole !== undefined) return args[name] ?? null;
+    return value.replace(REFERENCE, (_, one: string) => asText(args[one]));
+  }
+  if (Array.isArray(value)) return value.map((one) => fill(one, args));
+  if (!isObject<JsonValue>(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, fill(one, args)]));
+}
+
+/** An argument is text to look for, never part of the expression. */
+const fillPattern = (source: string, args: JsonObject): string =>
+  source.replace(REFERENCE, (_, name: string) => asText(args[name]).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
+
+const asText = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+
+/** What a person would read of the result: its texts, and its structured part as JSON. */
+function textOf(data: JsonValue): string {
+  if (!isObject<JsonValue>(data)) return asText(data);
+  const parts = Array.isArray(data.content) ? data.content : [];
+  const texts = parts.map((part) => (isObject<JsonValue>(part) ? asText(part.text) : ''));
+  return [...texts, ...(data.structuredContent === undefined ? [] : [asText(data.structuredContent)])].join(
+    '\n',
+  );
+}

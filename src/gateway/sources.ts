@@ -1,0 +1,165 @@
+import { verbatim } from '../catalogue/verbatim.ts';
+import { type Principal, principalName } from '../contract/principal.ts';
+import { SERVER_CATEGORY, type ServerSettings } from '../contract/servers.ts';
+import { CHANGE_PROFILES, type Effect, type Profile, READ_PROFILES } from '../contract/tool.ts';
+import { defineToolkit, type Toolkit, type ToolkitHost } from '../contract/toolkit.ts';
+import { WITHOUT_TOOLS } from './definition.ts';
+import { offerEntries, policyNameOf, publicName, questionEntries, withOwnNames } from './names.ts';
+import type { ServerServices } from './server-tools.ts';
+import { type GatewayDb, type Known, readFacts, readSeen } from './store.ts';
+import { taskSupport } from './task-support.ts';
+import { createGatewayToolkit, GATEWAY } from './trust.ts';
+import type { Upstream } from './upstream.ts';
+import type { ViewServices } from './views.ts';
+
+/** A toolkit as the inventory takes it; what is known of its tools comes from the pins. */
+export interface GatewaySource {
+  readonly id: string;
+  readonly brings?: readonly string[];
+  /** A person trusts at least one definition; until then a server offers nothing at all. */
+  readonly trusted?: boolean;
+  readonly catalogue: readonly {
+    readonly name: string;
+    readonly toolkit: string;
+    readonly category: string;
+    readonly effect: Effect;
+    readonly profiles: readonly Profile[];
+    readonly policyName?: string | undefined;
+    readonly mayTakeLong?: boolean;
+  }[];
+  load(): Promise<Toolkit>;
+}
+
+export interface SourcePorts {
+  readonly db: GatewayDb;
+  upstream(host: ToolkitHost, connection?: string): Promise<Upstream>;
+  /** Known once the server was started; before that there are no secrets to hide. */
+  secrets(): readonly string[];
+}
+
+/** One server as a toolkit. Its catalogue comes from the pins; definitions are read when a tool is first needed. */
+export function createServerSource(
+  name: string,
+  settings: ServerSettings,
+  target: string,
+  known: readonly Known[],
+  mayTakeLong: boolean,
+  ports: SourcePorts,
+): GatewaySource {
+  const effectOf = (tool: string, effect: string): Effect => settings.effects[tool] ?? (effect as Effect);
+  const entry = { toolkit: name, category: SERVER_CATEGORY };
+  const trusted = known.some((one) => one.trusted);
+  // Rules may name what is still in quarantine; no one can call it.
+  const unlisted = known.length === 0 ? [] : [...offerEntries(name), ...questionEntries(name)];
+  return {
+    id: name,
+    brings: [GATEWAY],
+    trusted,
+    catalogue: [
+      ...withOwnNames(name, known)
+        .filter(({ tool }) => tool !== WITHOUT_TOOLS.name)
+        .map(({ tool, effect: stored, trusted }) => {
+          const effect = effectOf(tool, stored);
+          const profiles = effect === 'read' ? READ_PROFILES : CHANGE_PROFILES;
+          const offered = trusted ? profiles : [];
+          return {
+            ...entry,
+            name: publicName(name, tool),
+            effect,
+            profiles: offered,
+            policyName: policyNameOf(name, tool),
+            ...(mayTakeLong ? { mayTakeLong } : {}),
+          };
+        }),
+      ...unlisted.map((one) => ({ toolkit: name, ...one, effect: 'read' as const, profiles: [] })),
+    ],
+    load: async () => {
+      const { createServerTool } = await import('./server-tools.ts');
+      const { createOfferTools } = await import('./offers.ts');
+      const { createQuestionTools } = await import('./questions.ts');
+      const pins = (await readSeen(ports.db, name, target)).filter(({ state }) => state === 'trusted');
+      const facts = await readFacts(ports.db, name);
+      const trustedPins = pins.map((pin) => ({ ...pin, trusted: true }));
+      const callable = withOwnNames(name, trustedPins).filter(({ tool }) => tool !== WITHOUT_TOOLS.name);
+      const tools = callable.map((pin) => {
+        const tasks = taskSupport(pin.definition, facts?.era.kind, facts?.offers.capabilities);
+        const confirmed = { ...pin, tasks, effect: effectOf(pin.tool, pin.effect) };
+        return createServerTool(name, settings, confirmed, ports.secrets);
+      });
+      const besides = [createOfferTools, createQuestionTools].flatMap((create) =>
+        create(name, settings, ports.secrets),
+      );
+      return defineToolkit<ServerServices>({
+        id: name,
+        title: `Server ${name}`,
+        dialect: verbatim,
+        target: () => ({
+          kind: 'server',
+          label: name,
+          detail: 'Third-party server',
+          environment: settings.environment,
+        }),
+        tools: [...tools, ...(pins.length > 0 ? besides : [])],
+        connect: async (host) => ({
+          upstream: await ports.upstream(host),
+          upstreamOf: (connection) => ports.upstream(host, connection),
+          // Only a read may be made without a caller.
+          read: (tool, args) => {
+            const isRead = tools.some((one) => one.name === tool && one.effect === 'read');
+            if (!isRead) throw new Error(`${tool} is not a trusted read tool of the server ${name}.`);
+            return host.kernel.invoke(tool, args, { kind: 'system', id: 'reconcile' });
+          },
+        }),
+        jobs: ({ upstream }) =>
+          settings.prewarm ? [{ name: 'prewarm', run: async () => void (await upstream.ready()) }] : [],
+      }) as unknown as Toolkit;
+    },
+  };
+}
+
+export interface OwnPorts extends ViewServices {
+  refresh(): Promise<void>;
+  now(): Date;
+}
+
+/** The toolkit of the gateway itself. */
+export function createOwnSource(ports: OwnPorts): GatewaySource {
+  const toolkit = createGatewayToolkit(async (host) => ({
+    ...ports,
+    approvals: host.kernel.approvals,
+    artifacts: host.kernel.artifacts,
+    ownsArtifact: (id, principal) => ownsArtifact(host, id, principal),
+  }));
+  return {
+    id: GATEWAY,
+    catalogue: toolkit.tools.map(({ name, category, effect, profiles }) => ({
+      name,
+      toolkit: GATEWAY,
+      category,
+      effect,
+      profiles,
+    })),
+    load: async () => toolkit as unknown as Toolkit,
+  };
+}
+
+interface CallTables {
+  calls: { call_id: string; principal: string };
+  call_artifacts: { call_id: string; artifact_id: string };
+}
+
+async function ownsArtifact(host: ToolkitHost, id: string, principal: Principal): Promise<boolean> {
+  if (principal.kind === 'person') return true;
+  const mine = principalName(principal);
+  // The read that stored it may not be written yet, so a request for evidence waits for that.
+  await host.kernel.telemetry.calls({ principal: mine, limit: 1 });
+  const row = await host
+    .db<CallTables>()
+    .selectFrom('call_artifacts')
+    .innerJoin('calls', 'calls.call_id', 'call_artifacts.call_id')
+    .select('calls.call_id')
+    .where('call_artifacts.artifact_id', '=', id)
+    .where('calls.principal', '=', mine)
+    .executeTakeFirst();
+  return row !== undefined;
+}

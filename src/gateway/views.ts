@@ -1,0 +1,107 @@
+import { ToolError } from '../contract/errors.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { serverViews } from '../contract/server-views.ts';
+import type { ServerSettings } from '../contract/servers.ts';
+import { serve } from '../contract/view.ts';
+import { shellWord } from '../lib/text.ts';
+import { proposedEffect } from './definition.ts';
+import { reviewOf, type ToolReview } from './review.ts';
+import { readHealth, readServerLog } from './server-log.ts';
+import { type GatewayDb, listServerNames, readFacts, readSeen } from './store.ts';
+
+/** What the views need of the gateway. */
+export interface ViewServices {
+  readonly db: GatewayDb;
+  readonly dataDir: string;
+  readonly servers: Readonly<Record<string, ServerSettings>>;
+  targetOf(server: string): Promise<string | undefined>;
+}
+
+export interface Reviewed {
+  readonly tools: readonly ToolReview[];
+  readonly listedAt: string | undefined;
+}
+
+/** What is trusted of a server, next to its newest listing. */
+export async function reviewServer(
+  { db, targetOf }: Pick<ViewServices, 'db' | 'targetOf'>,
+  name: string,
+): Promise<Reviewed> {
+  const target = await targetOf(name);
+  const facts = await readFacts(db, name);
+  const listedAt = facts?.target === target ? facts?.listedAt : undefined;
+  const seen = target === undefined ? [] : await readSeen(db, name, target);
+  return { tools: reviewOf(name, seen, listedAt), listedAt };
+}
+
+export const listNames = async ({ db, servers }: Pick<ViewServices, 'db' | 'servers'>): Promise<string[]> =>
+  [...new Set([...Object.keys(servers), ...(await listServerNames(db))])].sort();
+
+/** One server in a line, for the page and the command line. */
+export function summarizeServer(
+  { dataDir, servers }: Pick<ViewServices, 'dataDir' | 'servers'>,
+  name: string,
+  { tools }: Reviewed,
+) {
+  const settings = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  const count = (...states: ToolReview['state'][]): number =>
+    tools.filter(({ state }) => states.includes(state)).length;
+  const [health] = readHealth(dataDir, name);
+  const state =
+    settings?.enabled === false
+      ? ('disabled' as const)
+      : !tools.some(({ decidedBy }) => decidedBy !== undefined)
+        ? ('quarantined' as const)
+        : count('changed') > 0
+          ? ('changed' as const)
+          : ('trusted' as const);
+  const command = settings?.command === undefined ? [] : [settings.command, ...settings.args];
+  return {
+    name,
+    state,
+    trusted: count('trusted'),
+    waiting: count('new', 'changed'),
+    health: health?.state ?? 'stopped',
+    error: health?.error ?? null,
+    target: settings === undefined ? '(wrapped)' : (settings.url ?? command.map(shellWord).join(' ')),
+  };
+}
+
+/** Starts nothing: everything comes from the pins and from what running servers left. */
+export const gatewayViews = serve<ViewServices, typeof serverViews>(serverViews, {
+  async servers(_params, { services }) {
+    const names = await listNames(services);
+    const servers = await Promise.all(
+      names.map(async (name) => summarizeServer(services, name, await reviewServer(services, name))),
+    );
+    return { servers };
+  },
+  async server({ name, lines }, { services }) {
+    if (!(await listNames(services)).includes(name))
+      throw new ToolError('not_found', `No server named ${name} is configured.`);
+    const reviewed = await reviewServer(services, name);
+    return {
+      server: summarizeServer(services, name, reviewed),
+      listed_at: reviewed.listedAt ?? null,
+      tools: reviewed.tools.map((one) => ({
+        tool: one.tool,
+        name: one.name,
+        state: one.state,
+        effect: one.effect as 'read' | 'change' | 'destroy',
+        claimed: proposedEffect(one.definition) as 'read' | 'change' | 'destroy',
+        hash: one.hash,
+        description: typeof one.definition.description === 'string' ? one.definition.description : '',
+        input_schema: one.definition.inputSchema as JsonObject,
+        warnings: [...one.warnings],
+        changes: one.changes.map(({ field, before, after }) => ({
+          field,
+          before: before ?? null,
+          after: after ?? null,
+        })),
+        decided_by: one.decidedBy ?? null,
+        decided_at: one.decidedAt ?? null,
+      })),
+      log: readServerLog(services.dataDir, name, lines),
+    };
+  },
+});

@@ -1,0 +1,185 @@
+import { ToolError } from '../../contract/errors.ts';
+import type { Approval, ApprovalState } from '../../contract/ports.ts';
+import { principalName } from '../../contract/principal.ts';
+import { digest } from '../../lib/canonical.ts';
+import { leafHash } from '../../lib/merkle.ts';
+import type { Entry } from '../log/entry.ts';
+import { type SignedDecision, signedDecision } from '../log/passkeys/entries.ts';
+import { entriesAbout } from '../log/rows/approval-entries.ts';
+import { writeWithEvidence } from '../log/write.ts';
+import type { LoggedDecision } from '../passkeys/signed.ts';
+import type { Database, Engine } from '../store/database.ts';
+import { move } from './move.ts';
+import { targetsOf } from './transitions.ts';
+
+/** An approval as the audit log has it; the row in the database is only a copy that anyone with a client can edit. */
+interface Logged {
+  state: ApprovalState | undefined;
+  tool: string | undefined;
+  digest: string | undefined;
+  requester: string | undefined;
+  approver: string | undefined;
+  permit: boolean;
+  /** The call that began under it and has not given it back. */
+  user: string | undefined;
+  /** How many signatures were required when it was queued. */
+  required: number;
+  signed: SignedDecision | undefined;
+  /** The signature entries of decisions before the last one: none counts twice. */
+  readonly spent: Set<string>;
+}
+
+/** The row does not say what the log says. */
+export class ForgedApproval extends ToolError {
+  readonly approval: Approval;
+  readonly logged: ApprovalState | undefined;
+
+  constructor(approval: Approval, logged: ApprovalState | undefined, why: string) {
+    super(
+      'approval_invalid',
+      `Approval ${approval.id} does not match the audit log: ${why}. Nothing was run. Run \`countersign audit verify\`, and ask again.`,
+      { detail: { approval_id: approval.id } },
+    );
+    this.approval = approval;
+    this.logged = logged;
+  }
+}
+
+/**
+ * Throws unless the decision that the row claims is in the log, is the last word on it, and was made on this very call.
+ * Returns what the log says of its signatures.
+ */
+export async function requireGenuine(
+  db: Database['db'],
+  engine: Engine,
+  approval: Approval,
+  state: 'pending' | 'approved',
+): Promise<LoggedDecision> {
+  const logged = await readLogged(db, engine, approval.uuid);
+  const why = contradiction(approval, logged, state);
+  if (!logged || why !== undefined) throw new ForgedApproval(approval, logged?.state, why ?? UNREADABLE);
+  return logged;
+}
+
+/** How many people had to sign an approval by the rules of the moment at which it was requested. */
+export const requiredAtRequest = async (db: Database['db'], engine: Engine, uuid: string): Promise<number> =>
+  (await readLogged(db, engine, uuid))?.required ?? 0;
+
+const UNREADABLE = 'the log has no request for it';
+
+/** Closes the row, so that it is refused once and not at every attempt. */
+export async function closeForged(
+  database: Database,
+  { approval, logged, message }: ForgedApproval,
+  at: Date,
+): Promise<void> {
+  // Begun, and no outcome under its name: it may have happened.
+  const known = logged === 'executing' ? 'indeterminate' : logged;
+  const state = known && targetsOf('invalidate', approval.kind).includes(known) ? known : 'failed';
+  const outcome = JSON.stringify({ status: 'refused', code: 'approval_invalid', message });
+  const set = state === 'failed' ? { state, outcome } : { state };
+  const evidence = { at, by: 'system:kernel', code: 'approval_invalid' };
+  await writeWithEvidence(database, (write) =>
+    move(write, 'invalidate', { id: approval.id, version: approval.version }, set, evidence),
+  );
+}
+
+function contradiction(
+  approval: Approval,
+  logged: Logged | undefined,
+  state: 'pending' | 'approved',
+): string | undefined {
+  if (!logged?.state) return UNREADABLE;
+  if (logged.state !== state) return `the row is ${state}, the log has it as ${logged.state}`;
+  if (logged.digest !== approval.digest || logged.tool !== approval.tool)
+    return 'the log has it for another call';
+  // A person decides by the arguments shown. When the call runs, it is compared itself.
+  if (state === 'pending' && digestOf(approval) !== approval.digest)
+    return 'the row has other arguments than were requested';
+  if (logged.permit !== (approval.kind === 'permit')) return 'the log has it as another kind of approval';
+  if (logged.requester !== undefined && logged.requester !== principalName(approval.requester))
+    return `the log has ${logged.requester} as its requester`;
+  const decider = approval.decidedBy && principalName(approval.decidedBy);
+  if (state === 'approved' && (decider === undefined || logged.approver !== decider))
+    return `the log has ${logged.approver} as its approver`;
+  return undefined;
+}
+
+const digestOf = ({ kind, tool, args, binding = {} }: Approval): string =>
+  digest(tool, kind === 'permit' ? { args, binding } : args);
+
+async function readLogged(db: Database['db'], engine: Engine, uuid: string): Promise<Logged | undefined> {
+  const rows = await entriesAbout(db, engine, uuid);
+  const logged: Logged = {
+    state: undefined,
+    tool: undefined,
+    digest: undefined,
+    requester: undefined,
+    approver: undefined,
+    permit: false,
+    user: undefined,
+    required: 0,
+    signed: undefined,
+    spent: new Set(),
+  };
+  for (const { hash, body } of rows) {
+    // A changed entry proves nothing.
+    if (leafHash(body) !== hash) return undefined;
+    read(logged, JSON.parse(body) as Entry);
+  }
+  return logged;
+}
+
+/** What one entry changes. Refusals, dry runs and replays name an approval without using it. */
+function read(logged: Logged, entry: Entry): void {
+  switch (entry.kind) {
+    case 'approval':
+      readMove(logged, entry);
+      break;
+    case 'edit':
+      Object.assign(logged, { state: 'pending', digest: entry.approval?.digest });
+      break;
+    case 'intent':
+      // The parts of a whole run under its approval.
+      if (logged.user === undefined) Object.assign(logged, { state: 'executing', user: entry.call });
+      break;
+    case 'outcome':
+      if (entry.call === logged.user) logged.state = endOf(entry.status);
+      break;
+    case 'settled':
+      // A late outcome uses the approval up even when it was given back; one that failed leaves it as it is.
+      if (entry.call === logged.user || entry.status !== 'failed') logged.state = endOf(entry.status);
+      break;
+    case 'read':
+    case 'call':
+      // A change without an intent did not begin. A part is written before the whole: either way it is used.
+      if (entry.effect !== 'change' && entry.effect !== 'destroy') logged.state = endOf(entry.status);
+      break;
+    default:
+  }
+}
+
+function readMove(logged: Logged, { tool, status, approval, extra }: Entry): void {
+  if (status === 'returned') {
+    logged.state = logged.permit ? 'approved' : 'pending';
+    logged.user = undefined;
+    return;
+  }
+  logged.state = status as ApprovalState;
+  if (status === 'pending' && typeof extra?.sign === 'number')
+    logged.required = Math.max(logged.required, extra.sign);
+  if (status === 'approved') {
+    for (const { entry } of logged.signed?.by ?? []) logged.spent.add(entry);
+    logged.signed = extra?.signed === undefined ? undefined : signedDecision.safeParse(extra.signed).data;
+  }
+  if (status === 'pending' || status === 'approved') {
+    logged.tool = tool;
+    logged.digest = approval?.digest;
+    logged.requester = approval?.requester ?? logged.requester;
+    logged.permit = approval?.permit === true;
+    logged.approver = approval?.approver;
+  }
+}
+
+const endOf = (status: string | undefined): ApprovalState =>
+  status === 'ok' ? 'done' : status === 'indeterminate' ? 'indeterminate' : 'failed';

@@ -1,0 +1,380 @@
+import type { Updateable } from 'kysely';
+import { ToolError } from '../../contract/errors.ts';
+import { type JsonObject, withoutFalseDryRun } from '../../contract/json.ts';
+import { type Outcome, outcomeData } from '../../contract/outcome.ts';
+import type { Approval, ApprovalFilter, ApprovalsPort, Decided } from '../../contract/ports.ts';
+import type { ApprovalPresentation } from '../../contract/presentation.ts';
+import { type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
+import type { BoundTool } from '../../contract/toolkit.ts';
+import { digest } from '../../lib/canonical.ts';
+import { type EvidenceWrite, writeWithEvidence } from '../log/write.ts';
+import { signatureMissing } from '../passkeys/signed.ts';
+import type { ApprovalsTable } from '../store/tables.ts';
+import { CLOCK, expireDue } from './expire.ts';
+import { closeForged, ForgedApproval, requireGenuine } from './genuine.ts';
+import { type Change, move, moveMany, type WhereBuilder } from './move.ts';
+import {
+  diffEvidence,
+  findPresentation,
+  presentAsked,
+  presentStored,
+  shownColumns,
+  storePresentation,
+} from './presentations.ts';
+import { approvalForAgent, countApprovals, idsOf, toApproval, usualDecisions } from './query.ts';
+import { type ApprovalQueue, isExpired, requireComplete } from './queue.ts';
+import { alreadyText, expiredText, obstacleOf, refuseOwn, toolUnavailable } from './refusals.ts';
+import { createSigning, type Signing } from './sign.ts';
+import { alwaysAsks, SIGNED_EACH_TIME } from './standing.ts';
+import type { TransitionName } from './transitions.ts';
+
+export interface DecisionPorts {
+  readonly queue: ApprovalQueue;
+  readonly agentsMayApprove: boolean;
+  /** Runs an approved call through the pipeline. */
+  run(bound: BoundTool, approval: Approval): Promise<Outcome>;
+  /** Makes a call of the person who decides, through the pipeline too. */
+  invoke(tool: string, args: JsonObject, person: Principal): Promise<Outcome>;
+  /** The limit that a call of this tool would use up most of. */
+  limitOf(bound: BoundTool, requester: Principal): Promise<ApprovalPresentation['limit']>;
+  /** What a rule is for, in the words of whoever wrote it. */
+  ruleLabel(id: string): string | undefined;
+}
+
+/** One transaction must hold their entries. */
+const MAX_TOGETHER = 10_000;
+const KERNEL = 'system:kernel';
+
+/** Runs a row that was approved but never got to run, because its process died in between. */
+export interface ApprovalExecutor {
+  execute(approval: Approval): Promise<Decided>;
+}
+
+/** Decisions on the queue. Every transition is a compare-and-set: a second decision gets a clear error. */
+export function createApprovals({
+  queue,
+  agentsMayApprove,
+  run,
+  invoke,
+  limitOf,
+  ruleLabel,
+}: DecisionPorts): ApprovalsPort & ApprovalExecutor & { readonly signing: Signing } {
+  const { database, now } = queue.ports;
+
+  /** What only the queue and the policy know of the request. */
+  const context = async (approval: Approval, bound: BoundTool | undefined) => {
+    const mustSign = approval.state === 'pending' && (await signing.requirement(approval)).required > 0;
+    return {
+      usual: await usualDecisions(database.db, approval),
+      limit: bound ? await limitOf(bound, approval.requester) : null,
+      needs_signature: mustSign,
+      remember: mustSign ? { possible: false, why: SIGNED_EACH_TIME } : canRemember(approval, bound),
+    };
+  };
+
+  const mustFind = async (id: string | number): Promise<Approval> => {
+    const approval = await queue.get(id);
+    if (!approval)
+      throw new ToolError('not_found', `Approval ${id} not found.`, { detail: { id: String(id) } });
+    return approval;
+  };
+
+  /** Moves a row on from the version that was read, or says why not. */
+  const moveOne = async (
+    approval: Approval,
+    name: TransitionName,
+    by: string,
+    set: Change,
+    more: { readonly extra?: JsonObject; also?(write: EvidenceWrite): Promise<void> } = {},
+  ): Promise<Approval> => {
+    const { id, version } = approval;
+    const [moved] = await writeWithEvidence(database, async (write) => {
+      const rows = await move(write, name, { id, version }, set, { at: now(), by, extra: more.extra });
+      if (rows.length > 0) await more.also?.(write);
+      return rows;
+    });
+    if (moved) return toApproval(moved);
+    const current = await mustFind(id);
+    throw new ToolError('approval_state', alreadyText(current, name), {
+      detail: { id: current.id, state: current.state },
+    });
+  };
+
+  const decide = async (
+    approval: Approval,
+    name: 'approve' | 'reject',
+    by: Principal,
+    set: Updateable<ApprovalsTable>,
+  ): Promise<Approval> => {
+    refuseOwn(approval, by, agentsMayApprove);
+    if (approval.state === 'pending' && isExpired(approval, now())) {
+      await moveOne(approval, 'expire', CLOCK, { state: 'expired' });
+      throw new ToolError('approval_state', expiredText(approval), {
+        detail: { id: approval.id, state: 'expired' },
+      });
+    }
+    return moveOne(approval, name, principalName(by), {
+      ...set,
+      state: name === 'approve' ? 'approved' : 'rejected',
+      decided_at: now().toISOString(),
+      decided_by: principalName(by),
+    });
+  };
+
+  /** Where a pending row contradicts the log. */
+  const findForgery = async (approval: Approval): Promise<ForgedApproval | undefined> => {
+    if (approval.state !== 'pending') return undefined;
+    try {
+      await requireGenuine(database.db, database.engine, approval, 'pending');
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ForgedApproval)) throw error;
+      // Row and log are read one after the other: a decision that came in between is no forgery, and the move finds it.
+      return (await mustFind(approval.id)).version === approval.version ? error : undefined;
+    }
+  };
+
+  /** A person must not be led to approve what no one asked for. */
+  const requireAsked = async (approval: Approval): Promise<void> => {
+    const forgery = await findForgery(approval);
+    if (!forgery) return;
+    await closeForged(database, forgery, now());
+    throw forgery;
+  };
+
+  /** What cannot run now is not decided: a decision that uses up the approval without effect helps no one. */
+  const requirePossible = async (
+    bound: BoundTool,
+    approval: Approval,
+    by: Principal,
+    prepare = false,
+  ): Promise<void> => {
+    const obstacle = await obstacleOf(bound, approval);
+    if (!obstacle) return;
+    const { error, remedy } = obstacle;
+    if (!prepare || !remedy || by.kind !== 'person') throw error;
+    const outcome = await invoke(remedy.tool, remedy.args, by);
+    if ('fault' in outcome) throw outcome.fault;
+    const left = await obstacleOf(bound, approval);
+    if (left) throw left.error;
+  };
+
+  const execute = async (approval: Approval): Promise<Decided> => {
+    const bound = await queue.ports.resolve(approval.tool);
+    const undecided = { state: 'pending', decided_at: null, decided_by: null } as const;
+    if (!bound) {
+      // It must not run automatically when the tool comes back some day.
+      await moveOne(approval, 'reopen', KERNEL, undecided);
+      throw toolUnavailable(approval);
+    }
+    const obstacle = await obstacleOf(bound, approval);
+    if (obstacle) {
+      await moveOne(approval, 'reopen', KERNEL, undecided);
+      throw obstacle.error;
+    }
+    const outcome = await run(bound, approval);
+    const after = await mustFind(approval.id);
+    if (after.state !== 'approved') return { approval: after, outcome };
+    // Refused before anything happened (paused, a limit, a rule): the row waits again, so that nothing is lost.
+    const data = JSON.stringify(outcomeData(outcome));
+    const back = outcome.status === 'refused' || outcome.status === 'dry_run';
+    // An equal call was done before: its answer is this one's too.
+    const end = outcome.status === 'ok' ? 'done' : 'failed';
+    const settled = back
+      ? await moveOne(after, 'reopen', KERNEL, { ...undecided, outcome: data })
+      : await moveOne(after, 'answer', KERNEL, { state: end, outcome: data });
+    return { approval: settled, outcome };
+  };
+
+  const signing = createSigning({ queue, find: mustFind, requireAsked, execute });
+
+  const sweep = async (filter: ApprovalFilter): Promise<void> => {
+    if (filter.states && !filter.states.includes('pending')) return;
+    await expireDue(queue);
+  };
+
+  return {
+    propose: (proposal) => queue.propose(proposal),
+    get: (id) => queue.get(id),
+    async list(filter) {
+      await sweep(filter);
+      const rows = await queue.list({ ...filter, agentsMayApprove });
+      return filter.fresh ? queue.refreshed(rows) : rows;
+    },
+    async count(filter) {
+      await sweep(filter);
+      return countApprovals(database.db, { ...filter, agentsMayApprove });
+    },
+    async present(approval) {
+      // What a person reads before they sign must be what was requested.
+      const forgery = await findForgery(approval);
+      if (forgery) throw forgery;
+      const bound = await queue.ports.resolve(approval.tool);
+      const shown = await presentStored(database.db, approval, bound, ruleLabel(approval.rule));
+      return { ...shown, ...(await context(approval, bound)) };
+    },
+    tell: (approval, reader) => approvalForAgent(queue.ports.resolve, approval, reader),
+    async approve(id, by, options) {
+      const approval = await mustFind(id);
+      // The move below compares the version once more, so that nothing slips in between.
+      if (approval.state === 'pending' && approval.version !== (options?.version ?? approval.version)) {
+        throw new ToolError(
+          'approval_state',
+          'This approval was edited after you opened it. Review it before you decide.',
+          { detail: { id: approval.id, state: approval.state } },
+        );
+      }
+      const bound = await queue.ports.resolve(approval.tool);
+      if (approval.kind === 'call' && !bound) throw toolUnavailable(approval);
+      refuseOwn(approval, by, agentsMayApprove);
+      await requireAsked(approval);
+      const { required, signed } = await signing.requirement(approval);
+      if (required > 0)
+        throw signatureMissing(approval, required, signed.length, await queue.ports.inboxUrl?.(approval.id));
+      if (bound && approval.state === 'pending') await requirePossible(bound, approval, by, options?.prepare);
+      const approved = await decide(approval, 'approve', by, { decision_reason: options?.note ?? null });
+      if (approved.kind === 'permit') return { approval: approved, outcome: undefined };
+      return execute(approved);
+    },
+    async reject(id, by, options) {
+      const approval = await mustFind(id);
+      return decide(approval, 'reject', by, {
+        decision_reason: options?.reason ?? null,
+        feedback: options?.feedback ?? null,
+      });
+    },
+    async rejectMatching(filter, by, { total, ...why }) {
+      if (by.kind !== 'person')
+        throw new ToolError(
+          'policy_denied_hard_rule',
+          'Policy denied: only a person may reject many together.',
+        );
+      await expireDue(queue);
+      const at = now();
+      const set = {
+        state: 'rejected',
+        decided_at: at.toISOString(),
+        decided_by: principalName(by),
+        decision_reason: why.reason ?? null,
+        feedback: why.feedback ?? null,
+      } as const;
+      return writeWithEvidence(database, async (write) => {
+        const ids = idsOf(write.trx, { ...filter, states: ['pending'] }, MAX_TOGETHER);
+        const matching = { and: (eb: WhereBuilder) => eb('id', 'in', ids) };
+        const moved = await moveMany(write, 'reject', matching, set, { at, by: principalName(by) });
+        // Thrown inside the transaction: nothing is rejected unless it is what the person saw.
+        if (moved !== total)
+          throw new ToolError(
+            'approval_state',
+            `${moved} approvals match now, not ${total}. Review the list before you decide.`,
+            { detail: { total: moved } },
+          );
+        return moved;
+      });
+    },
+    async edit(id, by, args) {
+      if (by.kind !== 'person') {
+        throw new ToolError(
+          'policy_denied_hard_rule',
+          'Policy denied: only a person may edit a pending approval.',
+        );
+      }
+      const approval = await mustFind(id);
+      const { args: checked, bound } = await validEdit(queue, approval, args);
+      const before = await findPresentation(database.db, approval.id);
+      const kept = before && 'presentation' in before ? before : undefined;
+      const shown = await presentAsked(bound, checked, {
+        principal: approval.requester,
+        binding: approval.binding,
+        risks: kept?.added.map(({ text }) => text),
+        said: kept ? kept.said : approval.reason,
+        asked: kept?.asked ?? approval.reason,
+      });
+      const newDigest = digest(approval.tool, checked);
+      const { requester } = approval;
+      const set = {
+        ...shownColumns(shown),
+        signers: await queue.ports.signersFor({ bound, args: checked, requester }),
+        args: JSON.stringify(checked),
+        state: 'pending',
+        digest: newDigest,
+      } as const;
+      return moveOne(approval, 'edit', principalName(by), set, {
+        extra: { before: approval.digest, ...diffEvidence(shown) },
+        also: async ({ trx }) => {
+          await storePresentation(trx, approval.id, shown);
+          await trx
+            .insertInto('approval_edits')
+            .values({
+              approval_id: approval.id,
+              edited_at: now().toISOString(),
+              editor: principalName(by),
+              old_args: JSON.stringify(approval.args),
+              new_args: JSON.stringify(checked),
+              old_digest: approval.digest,
+              new_digest: newDigest,
+            })
+            .execute();
+        },
+      });
+    },
+    async withdraw(id, by) {
+      const approval = await mustFind(id);
+      if (by.kind !== 'person' && !samePrincipal(approval.requester, by)) {
+        throw new ToolError(
+          'policy_denied_hard_rule',
+          'Policy denied: only its requester or a person may withdraw a request.',
+        );
+      }
+      return moveOne(approval, 'withdraw', principalName(by), {
+        state: 'withdrawn',
+        decided_at: now().toISOString(),
+        decided_by: principalName(by),
+      });
+    },
+    execute,
+    signing,
+  };
+}
+
+async function validEdit(
+  queue: ApprovalQueue,
+  approval: Approval,
+  args: JsonObject,
+): Promise<{ args: JsonObject; bound: BoundTool }> {
+  const bound = await queue.ports.resolve(approval.tool);
+  if (!bound) throw new ToolError('not_found', `Tool ${approval.tool} no longer exists.`);
+  if (approval.kind === 'permit') {
+    throw new ToolError(
+      'approval_state',
+      `A permit covers one exact call and cannot be edited. Withdraw it (countersign approvals withdraw ${approval.id}) and have the agent request another.`,
+    );
+  }
+  const parsed = bound.tool.input.parse(args);
+  if (!parsed.ok) {
+    const lines = parsed.issues.slice(0, 10).map(({ path, message }) => `${path || 'arguments'}: ${message}`);
+    throw new ToolError('invalid_input', `Invalid arguments for ${approval.tool}: ${lines.join('; ')}.`);
+  }
+  const checked = withoutFalseDryRun(parsed.value as JsonObject, bound.tool);
+  requireComplete(bound.tool, checked);
+  if (bound.tool.check) await bound.tool.check(checked, await bound.services(), approval.requester);
+  return { args: checked, bound };
+}
+
+/** Only an ask about a plain change of an agent can be answered for the next time. */
+function canRemember(
+  { kind, rule, args, requester }: Approval,
+  bound: BoundTool | undefined,
+): ApprovalPresentation['remember'] {
+  const why =
+    kind === 'permit'
+      ? 'A permit covers one exact call.'
+      : rule === 'proposal'
+        ? 'Suggestions are decided one by one.'
+        : requester.kind !== 'agent'
+          ? 'Only calls of agents can be remembered.'
+          : bound
+            ? alwaysAsks(bound.tool, args)
+            : 'The tool is no longer available.';
+  return { possible: why === undefined, why: why ?? null };
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '../../contract/json.ts';
+import { type Approval, describeAsked } from '../../contract/ports.ts';
+import type { DecisionScope } from '../../contract/tool.ts';
+import type { BoundTool } from '../../contract/toolkit.ts';
+import type { ApprovalQueue } from './queue.ts';
+
+const MAX_LISTED = 10;
+/** Far above what any tool decides in one call. */
+const MAX_TARGETS = 5_000;
+
+export interface DecisionTargets {
+  readonly text: string;
+  readonly command: string;
+  /** What the question is about; a person's answer counts only for this. */
+  readonly ids: ReadonlySet<number>;
+  /** Names exactly these rows as they are now: one more, one less or one edited gives another stamp. */
+  readonly about: string;
+  /** Those that are still to be decided. */
+  readonly pending: readonly Approval[];
+}
+
+/** What a `decide` call is about, in words for the person and as the command that does the same. */
+export async function describeDecisionTargets(
+  queue: Pick<ApprovalQueue, 'get' | 'list' | 'refreshed'>,
+  { tool, toolkit }: Pick<BoundTool, 'tool' | 'toolkit'>,
+  args: JsonObject,
+): Promise<DecisionTargets> {
+  // A tool that does not say what it decides is shown with everything it could decide.
+  const scope = tool.decides?.(args) ?? 'all-pending';
+  const targets = await targetsOf(queue, toolkit.id, scope);
+  const listed = await queue.refreshed(targets.slice(0, MAX_LISTED));
+  const lines = listed.map((item) => `#${item.id} ${oneLine(describeAsked(item))}`);
+  const more = targets.length - lines.length;
+  if (more > 0) lines.push(`… and ${more} more; see \`countersign approvals list\`.`);
+  return {
+    text: lines.length > 0 ? lines.join('\n') : emptyText(scope, args),
+    command: commandFor(tool.decision ?? 'approve', scope, targets),
+    ids: new Set(targets.map(({ id }) => id)),
+    about: stampOf(targets),
+    pending: targets.filter(({ state }) => state === 'pending'),
+  };
+}
+
+/** What a person runs to decide the same. */
+function commandFor(verb: 'approve' | 'reject', scope: DecisionScope, targets: readonly Approval[]): string {
+  const [first] = targets;
+  if (scope === 'all-pending' || !first) return 'countersign approvals list';
+  if ('group' in scope) return `countersign approvals ${verb} --batch ${scope.group}`;
+  return `countersign approvals ${verb} ${targets.map(({ id }) => id).join(' ')}`;
+}
+
+/** A decision about something other than approvals (a draft) is shown as what the agent asked for. */
+const emptyText = (scope: DecisionScope, args: JsonObject): string =>
+  typeof scope === 'object' && 'ids' in scope && scope.ids.length === 0
+    ? oneLine(JSON.stringify(args))
+    : 'No approvals are pending.';
+
+async function targetsOf(
+  queue: Pick<ApprovalQueue, 'get' | 'list'>,
+  toolkit: string,
+  scope: DecisionScope,
+): Promise<readonly Approval[]> {
+  const pending = { states: ['pending'], order: 'oldest', limit: MAX_TARGETS } as const;
+  if (scope === 'all-pending') return queue.list({ ...pending, toolkit, kind: 'call' });
+  if ('group' in scope) return queue.list({ ...pending, groupId: scope.group });
+  const found = await Promise.all(scope.ids.map((id) => queue.get(id)));
+  return found.filter((one) => one !== undefined);
+}
+
+const stampOf = (targets: readonly Approval[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(targets.map(({ id, version, digest }) => [id, version, digest])))
+    .digest('hex');
+
+/** An agent words the summary: it must not be able to draw further lines into the person's dialog. */
+const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 500);

@@ -1,0 +1,29 @@
+import type { JsonObject } from '../../contract/json.ts';
+import type { AuditPort } from '../../contract/ports.ts';
+import type { Database } from '../store/database.ts';
+import { proveCall } from './proof/prove.ts';
+import { findDifferences } from './rows/find.ts';
+import { latestCheckpoint } from './signing/checkpoint.ts';
+import type { CheckpointWriter } from './signing/checkpoint-writer.ts';
+
+/** `flush` makes the evidence of reads durable, which is committed in groups a moment after the reply. */
+export function createAuditPort(
+  database: Database,
+  checkpoints: CheckpointWriter,
+  flush: () => Promise<void>,
+): AuditPort {
+  return {
+    async proof(callId) {
+      await flush();
+      const proof = await proveCall(database, await checkpoints.signer(), callId, checkpoints.now);
+      return proof && (structuredClone(proof) as unknown as JsonObject);
+    },
+    async differences(callId) {
+      await flush();
+      return (await findDifferences(database, [callId])).get(callId) ?? [];
+    },
+    async checkpoint() {
+      return (await latestCheckpoint(database))?.note;
+    },
+  };
+}

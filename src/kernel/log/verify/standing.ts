@@ -1,0 +1,122 @@
+import { type Selectable, sql } from 'kysely';
+import { standingDigest } from '../../../lib/standing-digest.ts';
+import type { Database } from '../../store/database.ts';
+import type { StandingApprovalsTable } from '../../store/tables.ts';
+import type { Entry } from '../entry.ts';
+import type { RowFault, StateCheck } from './state-rows.ts';
+
+interface Told {
+  readonly seq: number;
+  readonly digest: string | undefined;
+  readonly agent: string;
+  readonly tool: string | undefined;
+  readonly until: string;
+  readonly uses: number;
+  readonly isByPerson: boolean;
+  used: number;
+  revokedAt: string | null;
+}
+
+/** Standing approvals as the log tells of them: who gave which, when it ended, and which calls ran under it. */
+class StandingLedger {
+  readonly told = new Map<string, Told>();
+
+  /** What is wrong with an entry, in words that follow "Entry N"; undefined when it fits what came before. */
+  take(seq: number, { kind, at, tool, principal, approval, extra = {} }: Entry): string | undefined {
+    if (kind === 'config' && typeof extra.standing_added === 'string') {
+      this.told.set(extra.standing_added, {
+        seq,
+        digest: approval?.digest,
+        agent: String(extra.agent),
+        tool,
+        until: String(extra.until),
+        uses: Number(extra.uses),
+        isByPerson: principal?.startsWith('person:') === true,
+        used: 0,
+        revokedAt: null,
+      });
+    } else if (kind === 'config' && typeof extra.standing_revoked === 'string') {
+      const one = this.told.get(extra.standing_revoked);
+      if (one) one.revokedAt ??= at;
+    } else if (kind === 'intent' && typeof extra.standing === 'string') {
+      return this.#use(extra.standing, at, tool, principal);
+    }
+    return undefined;
+  }
+
+  #use(
+    uuid: string,
+    at: string,
+    tool: string | undefined,
+    principal: string | undefined,
+  ): string | undefined {
+    const one = this.told.get(uuid);
+    if (!one) return `runs under standing approval ${uuid}, which no one had given`;
+    one.used += 1;
+    if (!one.isByPerson) return `runs under standing approval ${uuid}, which no person gave`;
+    if (one.agent !== principal || one.tool !== tool)
+      return `runs under standing approval ${uuid}, which is for ${one.agent} and ${one.tool}`;
+    if (one.used > one.uses)
+      return `uses standing approval ${uuid} for the ${one.used}th of ${one.uses} times`;
+    if (at >= one.until) return `runs under standing approval ${uuid}, which had expired`;
+    if (one.revokedAt !== null) return `runs under standing approval ${uuid}, which had been revoked`;
+    return undefined;
+  }
+}
+
+/** Whether calls that no one was asked about ran within what a person had approved in advance. */
+export class StandingHistoryCheck {
+  readonly #ledger = new StandingLedger();
+
+  take(seq: number, entry: Entry): string | undefined {
+    return this.#ledger.take(seq, entry);
+  }
+}
+
+/** The rows of standing approvals against what the log says of each. */
+export class StandingRowCheck implements StateCheck {
+  readonly #ledger = new StandingLedger();
+
+  take(seq: number, entry: Entry): void {
+    this.#ledger.take(seq, entry);
+  }
+
+  async compare(database: Database): Promise<RowFault[]> {
+    const faults: RowFault[] = [];
+    const missing = new Map(this.#ledger.told);
+    for (const row of await readRows(database)) {
+      const name = `Standing approval ${row.id} (${row.uuid})`;
+      const told = missing.get(row.uuid);
+      missing.delete(row.uuid);
+      if (!told) {
+        faults.push({ seq: undefined, message: `${name} has a row, but no entry in the log.` });
+        continue;
+      }
+      const wrong = (what: string) => faults.push({ seq: told.seq, message: `${name} ${what}.` });
+      if (digestOf(row) !== told.digest) wrong('is not what the log says was approved');
+      if (row.used !== told.used) wrong(`says it was used ${row.used} times, the log says ${told.used}`);
+      if (row.revoked_at !== told.revokedAt)
+        wrong(`says it was revoked at "${row.revoked_at}", the log says "${told.revokedAt}"`);
+    }
+    for (const [uuid, { seq }] of missing)
+      faults.push({ seq, message: `Standing approval ${uuid} is in the log, but its row is missing.` });
+    return faults;
+  }
+}
+
+/** None where the database is older than standing approvals: it is verified as it is, without being migrated. */
+async function readRows({ db, engine }: Database): Promise<Selectable<StandingApprovalsTable>[]> {
+  const { rows } = await (engine === 'sqlite'
+    ? sql`select 1 from sqlite_master where type = 'table' and name = 'standing_approvals'`
+    : sql`select 1 where to_regclass('standing_approvals') is not null`
+  ).execute(db);
+  return rows.length === 0 ? [] : db.selectFrom('standing_approvals').selectAll().orderBy('id').execute();
+}
+
+function digestOf(row: Parameters<typeof standingDigest>[0]): string | undefined {
+  try {
+    return standingDigest(row);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { type McpPolicyConfig, policyRule, TEMPLATE_NAMES } from '../../contract/policy.ts';
+import type { Principal } from '../../contract/principal.ts';
+import { changeConfig } from '../log/config-change.ts';
+import type { Database } from '../store/database.ts';
+import { OVERRIDES_KEY, stampOf } from '../store/pause.ts';
+import { compilePolicy, type Policy, type PolicyInput, unreadablePolicy } from './index.ts';
+
+/**
+ * What people change while servers run. It is kept in the database, so that every process follows. Strict on reading
+ * too: a key that this build does not know may restrict something, and then nothing is allowed.
+ */
+export const policyOverrides = z.strictObject({
+  mode: z.enum(['autopilot', 'composer']).optional(),
+  template: z.enum(TEMPLATE_NAMES).optional(),
+  rules: z.array(policyRule),
+});
+export type PolicyOverrides = Readonly<z.output<typeof policyOverrides>>;
+
+export interface PolicyBase {
+  readonly mode: 'autopilot' | 'composer';
+  readonly approvalMode: boolean;
+  readonly policy: McpPolicyConfig;
+  readonly toolkits: PolicyInput['toolkits'];
+  /** Conditions are checked against the tools' schemas; loading those is left out where no rule has one. */
+  catalogue(needsSchemas: boolean): Promise<PolicyInput['catalogue']>;
+  /** Toolkits whose tools are not known yet. */
+  expected?(): readonly string[];
+  /** Grows when the catalogue changes: rules are then checked against the new one. */
+  catalogueVersion?(): number;
+}
+
+/** The policy of the configuration file together with what people changed since. */
+export class PolicyInForce {
+  readonly #base: PolicyBase;
+  readonly #database: Database;
+  readonly #now: () => Date;
+  #policy: Policy = unreadablePolicy('the policy has not been read yet');
+  #mode: 'autopilot' | 'composer';
+  #stamp = 'unread';
+  #catalogueVersion = 0;
+
+  constructor(base: PolicyBase, database: Database, now: () => Date = () => new Date()) {
+    this.#base = base;
+    this.#database = database;
+    this.#now = now;
+    this.#mode = base.mode;
+  }
+
+  get current(): Policy {
+    return this.#policy;
+  }
+
+  /** Names the overrides this policy was made with; a change admitted under another is judged again. */
+  get stamp(): string {
+    return this.#stamp;
+  }
+
+  get modes(): { mode: 'autopilot' | 'composer'; approvalMode: boolean } {
+    return { mode: this.#mode, approvalMode: this.#base.approvalMode || this.#mode === 'composer' };
+  }
+
+  /** Reads what is stored and puts it in force. A policy that cannot be read denies every change. */
+  async refresh(): Promise<void> {
+    const stored = await this.#read();
+    const stamp = stampOf(stored);
+    const version = this.#base.catalogueVersion?.() ?? 0;
+    if (stamp === this.#stamp && version === this.#catalogueVersion) return;
+    const overrides = parseOverrides(stored);
+    if (!overrides) {
+      this.#policy = unreadablePolicy('the rules in the database are unreadable');
+      this.#stamp = stamp;
+      return;
+    }
+    try {
+      const input = await this.#input(overrides);
+      this.#policy = await compilePolicy(input);
+      this.#mode = input.mode;
+      this.#stamp = stamp;
+      this.#catalogueVersion = version;
+    } catch (error) {
+      // The earlier policy is no longer what people want, and this one cannot be had: nothing is allowed until it can be read.
+      this.#policy = unreadablePolicy('the rules in the database are invalid for this server');
+      this.#stamp = 'unread';
+      throw error;
+    }
+  }
+
+  async overrides(): Promise<PolicyOverrides> {
+    return parseOverrides(await this.#read()) ?? { rules: [] };
+  }
+
+  /** What is in force as data, to compile variants of it. */
+  async input(): Promise<PolicyInput> {
+    return this.#input(await this.overrides());
+  }
+
+  /** Refuses what does not compile; what does is in force for every process from this commit on. */
+  async setOverrides(overrides: PolicyOverrides, by: Principal): Promise<void> {
+    const { version } = await compilePolicy(await this.#input(overrides));
+    const value = JSON.stringify(overrides);
+    const { mode, template, rules } = overrides;
+    await changeConfig(this.#database, by, this.#now(), async (trx) => {
+      await trx
+        .insertInto('settings')
+        .values({ key: OVERRIDES_KEY, value })
+        .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+        .execute();
+      return {
+        mode: mode ?? null,
+        template: template ?? null,
+        rules: rules.map(({ id }) => id),
+        policy_version: version,
+        // Binds the stored text to the log.
+        overrides: stampOf(value),
+      };
+    });
+    await this.refresh();
+  }
+
+  async #input({ mode = this.#base.mode, template, rules }: PolicyOverrides): Promise<PolicyInput> {
+    const { policy, approvalMode, toolkits } = this.#base;
+    const own = policy.rules.filter(({ id }) => !rules.some((rule) => rule.id === id));
+    const merged = { ...policy, ...(template ? { template } : {}), rules: [...own, ...rules] };
+    const catalogue = await this.#base.catalogue(merged.rules.some(({ when }) => when !== undefined));
+    return {
+      mode,
+      approvalMode: approvalMode || mode === 'composer',
+      policy: merged,
+      catalogue,
+      expected: this.#base.expected?.() ?? [],
+      toolkits,
+    };
+  }
+
+  async #read(): Promise<string | undefined> {
+    const row = await this.#database.db
+      .selectFrom('settings')
+      .select('value')
+      .where('key', '=', OVERRIDES_KEY)
+      .executeTakeFirst();
+    return row?.value;
+  }
+}
+
+function parseOverrides(stored: string | undefined): PolicyOverrides | undefined {
+  if (stored === undefined) return { rules: [] };
+  try {
+    return policyOverrides.parse(JSON.parse(stored));
+  } catch {
+    return undefined;
+  }
+}

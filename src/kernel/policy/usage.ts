@@ -1,0 +1,63 @@
+import type { JsonValue } from '../../contract/json.ts';
+import type { Principal } from '../../contract/principal.ts';
+import { isChange } from '../../contract/tool.ts';
+import type { BoundTool } from '../../contract/toolkit.ts';
+import { isObject } from '../../lib/is-object.ts';
+import type { Database } from '../store/database.ts';
+import { windowStart } from './limits.ts';
+import type { Policy } from './types.ts';
+
+interface Usage {
+  readonly key: string;
+  readonly used: number;
+  readonly of: number;
+  readonly period_seconds: number;
+}
+
+/** How much is used of every limit that a call of this tool counts in. */
+async function usageOf(
+  { db }: Database,
+  policy: Policy,
+  { tool, toolkit }: BoundTool,
+  principal: Principal,
+  now: Date,
+): Promise<readonly Usage[]> {
+  if (tool.composite) return [];
+  const subject = { name: tool.name, toolkit: toolkit.id, category: tool.category, effect: tool.effect };
+  const limits = policy.limitsFor({ subject, principal });
+  return Promise.all(
+    limits.map(async (limit) => {
+      const row = await db
+        .selectFrom('counters')
+        .select('used')
+        .where('key', '=', limit.key)
+        .where('window_start', '=', windowStart(limit, now))
+        .executeTakeFirst();
+      return { key: limit.key, used: row?.used ?? 0, of: limit.max, period_seconds: limit.periodSeconds };
+    }),
+  );
+}
+
+/** The limit that a call of this tool would use up most of; null where none applies. */
+export async function fullestLimit(...asked: Parameters<typeof usageOf>): Promise<Usage | null> {
+  const share = ({ used, of }: Usage): number => used / Math.max(1, of);
+  const [first, ...others] = await usageOf(...asked);
+  return first ? others.reduce((most, one) => (share(one) > share(most) ? one : most), first) : null;
+}
+
+/** The limit that refuses a call of this tool now; only changes are counted. */
+export async function findFullLimit(...asked: Parameters<typeof usageOf>): Promise<string | undefined> {
+  const [, , { tool }] = asked;
+  if (!isChange(tool.effect)) return undefined;
+  const usage = await usageOf(...asked);
+  return usage.toSorted((a, b) => (a.key < b.key ? -1 : 1)).find(({ used, of }) => used >= of)?.key;
+}
+
+/** What the rule that a decision names is for: one of the user's own, or one of the template's. */
+export function ruleLabel(policy: Policy, id: string): string | undefined {
+  const { template, rules, template_rules } = policy.status();
+  const findRule = (list: JsonValue | undefined, prefix: string): JsonValue | undefined =>
+    (Array.isArray(list) ? list : []).find((rule) => isObject(rule) && `${prefix}${String(rule.id)}` === id);
+  const rule = findRule(rules, '') ?? findRule(template_rules, `template:${String(template)}:`);
+  return isObject(rule) && typeof rule.label === 'string' ? rule.label : undefined;
+}

@@ -1,0 +1,174 @@
+import type { StandingDraft } from '../../contract/standing.ts';
+
+/** What policy answers. */
+export type Action = 'allow' | 'ask' | 'dry_run' | 'deny';
+
+export interface Schedule {
+  readonly start: string;
+  readonly end: string;
+  readonly timezone: string;
+  readonly days?: readonly string[];
+}
+
+/** A rule as `[[mcp_policy.rules]]` writes it. */
+export interface Rule {
+  readonly id: string;
+  readonly label?: string;
+  readonly enabled?: boolean;
+  readonly priority?: number;
+  readonly tools?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly toolkits?: readonly string[];
+  readonly effects?: readonly string[];
+  readonly modes?: readonly string[];
+  readonly principals?: readonly string[];
+  readonly schedule?: Schedule;
+  readonly when?: string;
+  readonly action: Action;
+  readonly reason?: string;
+}
+
+export interface Overrides {
+  readonly mode?: 'autopilot' | 'composer';
+  readonly template?: string;
+  readonly rules: readonly Rule[];
+}
+
+export interface PolicyData {
+  readonly status: {
+    readonly mode?: string;
+    readonly template?: string;
+    readonly rules?: readonly Rule[];
+    readonly [key: string]: unknown;
+  };
+  readonly limits: readonly {
+    readonly key: string;
+    readonly dimension: string;
+    readonly match: string;
+    readonly max: number;
+    readonly used: number;
+    readonly resetAt: string;
+  }[];
+  readonly overrides: Overrides;
+  /** How often each rule asked, refused or made a call dry in the last 7 days. */
+  readonly hits: Readonly<Record<string, number>>;
+  /** Rules of the configuration file. */
+  readonly configured: readonly Rule[];
+  readonly templates: readonly {
+    readonly name: string;
+    readonly doc: string;
+    readonly rules: readonly string[];
+  }[];
+}
+
+/** One row of `GET /policy/matrix`: what would happen to any call of the tool. */
+export interface MatrixRow {
+  readonly tool: string;
+  readonly title: string;
+  readonly toolkit: string;
+  readonly category: string;
+  readonly effect: string;
+  readonly action: Action;
+  readonly rule: string;
+  readonly reason: string;
+  /** Rules with conditions on the arguments, and the most lenient decision they can lead to. */
+  readonly depends: { readonly rules: readonly string[]; readonly loosest: Action } | null;
+}
+
+export interface MatrixData {
+  readonly principal: string;
+  readonly rows: readonly MatrixRow[];
+}
+
+/** `GET /policy/rules/:id`: a rule as a decision names it, built-in ones included. */
+export interface RuleData {
+  readonly id: string;
+  readonly title: string;
+  readonly sentence: string | null;
+}
+
+/** `POST /policy/explain`: what would happen to one exact call, under the policy in force or with a draft rule. */
+export interface ExplainData {
+  readonly tool: string;
+  readonly action: Action;
+  readonly rule: string;
+  readonly reason: string;
+  readonly considered: readonly {
+    readonly rule: string;
+    readonly source: string;
+    readonly action: Action;
+    readonly applied: boolean;
+    readonly why: string;
+  }[];
+}
+
+/** What is wrong with one field of a rule. */
+export interface RuleIssue {
+  readonly rule?: string;
+  readonly field: string;
+  readonly message: string;
+}
+
+/** `POST /policy/replay`: what is wrong with a draft rule, or else what it would have changed. No tool is run. */
+export interface ReplayReply {
+  readonly issues: readonly RuleIssue[];
+  readonly replay: ReplayData | null;
+}
+
+/** What a draft rule would have changed about past calls. */
+export interface ReplayData {
+  readonly looked_at: number;
+  readonly unchanged: number;
+  readonly still_ask: number;
+  readonly no_longer_ask: number;
+  readonly newly_ask: number;
+  /** Calls that it would have let run although a person rejected them. */
+  readonly lets_through_rejected: number;
+  /** Calls whose arguments are no longer stored although a condition reads them. */
+  readonly unknown: number;
+  /** Rejected ones first, then loosened ones, newest first within each. */
+  readonly changes: readonly ReplayChange[];
+  /** Changes that are not listed. */
+  readonly more: number;
+}
+
+export interface ReplayChange {
+  readonly call_id: string;
+  readonly at: string;
+  readonly title: string;
+  readonly gist: string | null;
+  readonly principal: string;
+  readonly before: Action;
+  readonly after: Action;
+  readonly reason: string;
+  /** How a person decided it; null where no one was asked or has decided. */
+  readonly decided: 'approved' | 'rejected' | null;
+}
+
+/** `GET /policy/recommendations` and `countersign policy recommend`. */
+export interface Recommendation {
+  readonly kind: 'standing' | 'rule';
+  readonly agent: string;
+  readonly tool: string;
+  /** What it is about, in words. */
+  readonly title: string;
+  readonly sentence: string;
+  /** What it is based on: how people decided the calls of this agent and tool. */
+  readonly evidence: {
+    readonly asked: number;
+    readonly approved: number;
+    readonly edited: number;
+    readonly rejected: number;
+    readonly since: string;
+    /** Some of these approvals, newest first. */
+    readonly approvals: readonly number[];
+  };
+  /** To be saved as it is, or after narrowing. */
+  readonly draft: StandingDraft | null;
+  readonly rule: Rule | null;
+}
+
+export interface RecommendationsData {
+  readonly recommendations: readonly Recommendation[];
+  readonly looked_at: number;
+}

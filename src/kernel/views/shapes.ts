@@ -1,0 +1,281 @@
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type { ApprovalPresentation, Environment, FieldRow } from '../../contract/presentation.ts';
+import type { StandingDraft, StandingTest, StandingView } from '../../contract/standing.ts';
+
+// What the pages of the core show: the routes give it, the web app reads it as types.
+
+/** One thing that waits, or waited, as a list shows it. */
+export interface Brief {
+  readonly id: number;
+  readonly version: number;
+  readonly kind: 'call' | 'permit';
+  readonly state: string;
+  readonly tool: string;
+  readonly effect: string;
+  readonly requester: string;
+  /** The principal whose order the requester carries out. */
+  readonly ordered_by: string | null;
+  readonly toolkit: string;
+  /** The title of its presentation: at most 70 characters, with its environment. */
+  readonly summary: string;
+  /** The main content in one line. */
+  readonly gist: string | null;
+  /** Null for what was asked before presentations were stored. */
+  readonly environment: Environment | null;
+  readonly first_risk: string | null;
+  /** How many people must sign it with a passkey. */
+  readonly signers: number;
+  readonly run_id: string | null;
+  /** How many risk notes it has. */
+  readonly risks: number;
+  readonly created_at: string;
+}
+
+export interface Edit {
+  readonly at: string;
+  readonly editor: string;
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+}
+
+export interface Item extends Omit<Brief, 'risks'> {
+  readonly uuid: string;
+  readonly requester_label: string | null;
+  readonly reason: string;
+  readonly rule: string;
+  readonly risks: readonly string[];
+  readonly expires_at: string | null;
+  readonly decided_at: string | null;
+  readonly decided_by: string | null;
+  readonly decision_reason: string | null;
+  readonly feedback: string | null;
+  readonly call_id: string | null;
+  readonly args: JsonObject;
+  readonly context: JsonObject;
+  readonly outcome: JsonValue;
+  readonly tool_title: string;
+  readonly tool_summary: string;
+  readonly input_schema: JsonObject;
+  readonly edits: readonly Edit[];
+  /** Everything a person reads before they decide; resolved again for each request while it is pending. */
+  readonly presentation: ApprovalPresentation;
+  /** How many people must sign it with a passkey, and who has. */
+  readonly signing: {
+    readonly required: number;
+    readonly signed: readonly string[];
+    /** Those with a passkey who have not signed yet. */
+    readonly people: readonly string[];
+  };
+  readonly undo: {
+    readonly tool: string;
+    readonly title: string;
+    /** In how many calls. */
+    readonly calls: number;
+    readonly undone: boolean;
+  } | null;
+}
+
+/** `GET /standing/draft/:approval`: the exact call again, what it says, and what it would have answered. */
+export interface StandingDraftData extends StandingTestData {
+  readonly draft: StandingDraft;
+}
+
+/** `POST /standing/test`. */
+export interface StandingTestData {
+  readonly sentence: string;
+  readonly test: StandingTest;
+}
+
+/** `GET /standing`. */
+export interface StandingData {
+  readonly standing: readonly StandingView[];
+}
+
+/** A change that was interrupted: its outcome is not yet known. */
+export interface Unsettled {
+  readonly call_id: string;
+  /** What it was to do, in words. */
+  readonly title: string;
+  readonly tool: string;
+  readonly toolkit: string;
+  readonly principal: string;
+  readonly at: string;
+}
+
+export interface InboxPageData {
+  readonly total: number;
+  /** The newest approval there was: give it as `until` to page through the same list. */
+  readonly as_of: number;
+  /** How many more the filter matches that were asked after `until`. */
+  readonly newer: number;
+  readonly items: readonly Brief[];
+  /** How many stand under each heading; by risk the headings have numbers, the gravest first. */
+  readonly groups: readonly { readonly value: string; readonly count: number }[];
+  /** With `facets=1`: how many of the filter each value has, most first; an age is `newer 1h`. */
+  readonly facets?: Readonly<
+    Record<
+      'requester' | 'tool' | 'toolkit' | 'environment' | 'effect' | 'run_id' | 'signature' | 'age',
+      readonly { readonly value: string; readonly count: number }[]
+    >
+  >;
+  readonly indeterminate: readonly Unsettled[];
+}
+
+export interface InsightsData {
+  readonly from: string;
+  readonly bucket: 'hour' | 'day';
+  readonly series: readonly {
+    readonly at: string;
+    readonly calls: number;
+    readonly errors: number;
+    readonly latency_ms: number;
+  }[];
+  readonly approvals: readonly { readonly at: string; readonly state: string; readonly count: number }[];
+  readonly tools: readonly {
+    readonly tool: string;
+    readonly totalCalls: number;
+    readonly failureCount: number;
+    readonly p50Ms: number;
+    readonly p95Ms: number;
+    readonly maxMs: number;
+  }[];
+  readonly errors: readonly {
+    readonly tool: string;
+    readonly code: string;
+    readonly count: number;
+    readonly lastAt: string;
+  }[];
+}
+
+export interface Call {
+  readonly call_id: string;
+  readonly at: string;
+  /** What happened in words, or what was asked for where it did not. */
+  readonly title: string;
+  /** The main content in one line. */
+  readonly gist: string | null;
+  /** Null where it is not known. */
+  readonly environment: Environment | null;
+  readonly tool: string;
+  readonly toolkit: string;
+  readonly category: string;
+  readonly effect: string;
+  readonly principal: string;
+  readonly client: string | null;
+  readonly transport: string;
+  readonly run_id: string | null;
+  readonly status: string;
+  readonly code: string | null;
+  readonly decision: string;
+  readonly rule: string | null;
+  readonly latency_ms: number;
+  readonly evidence_hash: string | null;
+  readonly approval_id: number | null;
+  /** How the approval stands that it asked for, or ran under. */
+  readonly approval_state: string | null;
+  readonly replay_of: string | null;
+}
+
+/** One call with its evidence; P is the proof as the reader takes it. */
+export interface CallDetail<P = unknown> extends Call {
+  readonly args: JsonValue;
+  readonly result: JsonValue;
+  /** The arguments as a person reads them. */
+  readonly fields: readonly FieldRow[];
+  readonly tool_title: string;
+  readonly rule_title: string | null;
+  readonly undo: Item['undo'];
+  readonly finished_at: string | null;
+  readonly proof: P | null;
+  /** Where the stored row differs from the entries of the call. */
+  readonly differences: readonly string[];
+}
+
+/** One step of a call's story; each comes from one audit entry. */
+export interface StoryStep {
+  readonly kind: 'asked' | 'evaluated' | 'edited' | 'decided' | 'began' | 'ended' | 'settled' | 'undone';
+  readonly at: string;
+  /** The principal, as the log names it. */
+  readonly by: string | null;
+  readonly text: string;
+  readonly detail: string | null;
+  /** The rule that decided, for an evaluation. */
+  readonly rule: string | null;
+  /** The arguments before and after an edit, where they are still stored and match the digests in the entry. */
+  readonly change: { readonly before: JsonObject; readonly after: JsonObject } | null;
+  /** The call that the entry is about. */
+  readonly call_id: string | null;
+  /** The entry's hash, and whether the stored entry still matches it. Its inclusion proof is in `CallDetail.proof`. */
+  readonly entry: { readonly hash: string; readonly valid: boolean };
+}
+
+/** `GET /activity/:id/story`. */
+export interface CallStory {
+  readonly call_id: string;
+  readonly title: string;
+  readonly approval_id: number | null;
+  readonly steps: readonly StoryStep[];
+  /** How many entries it was computed from. */
+  readonly entries: number;
+  /** Every entry it was computed from is unchanged. */
+  readonly valid: boolean;
+}
+
+export interface Agent {
+  readonly name: string;
+  readonly created_at: string;
+  readonly revoked_at: string | null;
+  readonly paused_by?: string | null;
+}
+
+/** One agent in `GET /agents/overview`. */
+export interface AgentBrief {
+  readonly name: string;
+  readonly principal: string;
+  /** The client that it last used, as that client calls itself. */
+  readonly client: string | null;
+  /** Null for names without a token. */
+  readonly token_since: string | null;
+  readonly revoked_at: string | null;
+  readonly paused_by: string | null;
+  readonly last_call_at: string | null;
+  /** Calls of each of the last 14 days, oldest first; counting stops at a limit. */
+  readonly days: readonly number[];
+  /** Of the calls that people decided in these days. */
+  readonly decisions: {
+    readonly asked: number;
+    readonly approved: number;
+    readonly edited: number;
+    readonly rejected: number;
+    readonly pending: number;
+  };
+}
+
+export interface AgentsData {
+  readonly agents: readonly AgentBrief[];
+  readonly days: number;
+}
+
+/** `GET /agents/:name/overview`. */
+export interface AgentDetail extends AgentBrief {
+  readonly refused: { readonly by_policy: number; readonly by_limit: number };
+  /** Changes it may make without a person, as policy stands, by toolkit. */
+  readonly alone: readonly {
+    readonly toolkit: string;
+    readonly title: string;
+    readonly tools: readonly { readonly tool: string; readonly title: string; readonly depends: boolean }[];
+  }[];
+  readonly reads: { readonly allowed: number; readonly of: number };
+  readonly standing: readonly StandingView[];
+  readonly last: readonly {
+    readonly approval_id: number;
+    readonly call_id: string | null;
+    readonly title: string;
+    readonly gist: string | null;
+    readonly state: string;
+    readonly edited: boolean;
+    readonly decided_at: string | null;
+    readonly decided_by: string | null;
+    readonly reason: string | null;
+  }[];
+}

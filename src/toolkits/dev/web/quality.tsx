@@ -1,0 +1,132 @@
+import { useState } from 'react';
+import { useQuery } from '../../../web/ui/api.ts';
+import { Badge, Empty, shortName } from '../../../web/ui/badge.tsx';
+import { Button } from '../../../web/ui/field.tsx';
+import { ErrorNotice } from '../../../web/ui/notice.tsx';
+import { TimeAgo } from '../../../web/ui/page-head.tsx';
+import { UntrustedText } from '../../../web/ui/untrusted-text.tsx';
+import { useView } from './data.ts';
+
+interface Call {
+  readonly call_id: string;
+  readonly at: string;
+  readonly tool: string;
+  readonly principal: string;
+  readonly status: string;
+  readonly run_id: string | null;
+}
+interface Report {
+  readonly result: {
+    readonly data?: {
+      readonly status: string;
+      readonly summary: string;
+      readonly report: {
+        readonly command: string;
+        readonly commit: string;
+        readonly stdout: string;
+        readonly stderr: string;
+        readonly sandbox: string;
+      };
+    };
+    readonly message?: string;
+  } | null;
+}
+type Calls = { readonly calls: readonly Call[] };
+
+const LIVE = { topics: ['calls'] } as const;
+/** Each report is fetched separately, so only those in view. */
+const SHOWN = 20;
+
+/** Test and lint reports of a repository, newest first. */
+export function Quality({ repo }: { readonly repo: string }) {
+  const [shown, setShown] = useState(SHOWN);
+  const runs = useView('runs', { repo, limit: 100 }, LIVE);
+  const tests = useQuery<Calls>('/activity?tool=qa_test&limit=500', LIVE);
+  const lints = useQuery<Calls>('/activity?tool=qa_lint&limit=500', LIVE);
+  const purposes = new Map(runs.data?.runs.map(({ run_id, purpose }) => [run_id, purpose]));
+  const calls = [...(tests.data?.calls ?? []), ...(lints.data?.calls ?? [])]
+    .filter(({ run_id }) => run_id !== null && purposes.has(run_id))
+    .sort((a, b) => (a.at < b.at ? 1 : -1));
+  return (
+    <>
+      <ErrorNotice error={runs.error ?? tests.error ?? lints.error} />
+      {runs.data && tests.data && lints.data && calls.length === 0 && (
+        <Empty title="No test or lint runs yet">
+          <p>
+            Set <code>test</code> and <code>lint</code> of the repository in the configuration; agents run
+            them with qa_test and qa_lint on the code of a run.
+          </p>
+        </Empty>
+      )}
+      <ul className="plain-list stack">
+        {calls.slice(0, shown).map((call) => (
+          <ReportCard key={call.call_id} call={call} purpose={purposes.get(call.run_id ?? '') ?? ''} />
+        ))}
+      </ul>
+      {calls.length > shown && (
+        <div className="row">
+          <Button onClick={() => setShown(shown + SHOWN)}>Show older reports</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function ReportCard({ call, purpose }: { readonly call: Call; readonly purpose: string }) {
+  const [open, setOpen] = useState(false);
+  // A report that is still being made comes with the end of its call.
+  const detail = useQuery<Report>(`/activity/${call.call_id}`, call.status === 'running' ? LIVE : {});
+  const data = detail.data?.result?.data;
+  const problem = detail.data?.result?.message;
+  const name = call.tool === 'qa_test' ? 'Test' : 'Lint';
+  return (
+    <li className="card compact">
+      <div className="titled">
+        <Badge tone={data?.status === 'pass' ? 'good' : data ? 'bad' : 'neutral'}>
+          {data?.status ?? call.status}
+        </Badge>
+        <h3>
+          {name}:{' '}
+          <UntrustedText text={data?.summary ?? problem ?? (call.status === 'running' ? 'running…' : '…')} />
+        </h3>
+      </div>
+      <p className="muted small">
+        <UntrustedText text={shortName(call.principal)} />, <TimeAgo at={call.at} />, for{' '}
+        <UntrustedText text={purpose} />
+      </p>
+      {data && (
+        <div className="row">
+          <Button small aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? 'Hide output' : 'Show output'}
+          </Button>
+        </div>
+      )}
+      {data && open && (
+        <>
+          <p className="small">
+            <code>
+              <UntrustedText text={data.report.command} />
+            </code>{' '}
+            on <code>{data.report.commit.slice(0, 12)}</code>
+            {data.report.sandbox === 'none' && <span className="muted">, without a sandbox</span>}
+          </p>
+          <Output name="Standard output" text={data.report.stdout} />
+          <Output name="Standard error" text={data.report.stderr} />
+        </>
+      )}
+    </li>
+  );
+}
+
+function Output({ name, text }: { readonly name: string; readonly text: string }) {
+  if (text === '') return null;
+  return (
+    <div>
+      <p className="muted small">{name}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+      <section className="code-box" aria-label={name} tabIndex={0}>
+        <UntrustedText block text={text} />
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { describeRequester } from '../../contract/principal.ts';
+import { withoutContent } from '../../kernel/approvals/webhook.ts';
+import type { WebPorts } from '../ports.ts';
+import type { WebEnv } from '../sign-in.ts';
+import { readQuery } from './body.ts';
+
+const newsQuery = z.object({ after: z.coerce.number().int().min(0).optional() });
+const LIMIT = 50;
+
+/** What a notification of the browser may say of new approvals: a title without quoted text, and who asks. */
+export function addNoticeRoutes(api: Hono<WebEnv>, { kernel }: WebPorts): void {
+  api.get('/notices', async (context) => {
+    const { after } = readQuery(context, newsQuery);
+    const newest = await kernel.approvals.list({ states: ['pending'], order: 'newest', limit: LIMIT });
+    return context.json({
+      latest: Math.max(after ?? 0, newest[0]?.id ?? 0),
+      notices:
+        after === undefined
+          ? []
+          : newest
+              .filter(({ id }) => id > after)
+              .map(({ id, summary, requester }) => ({
+                id,
+                title: withoutContent(summary),
+                requester: describeRequester(requester),
+              })),
+    });
+  });
+}

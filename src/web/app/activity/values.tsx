@@ -1,0 +1,73 @@
+import { useState } from 'react';
+import type { CallDetail } from '../../../kernel/views/shapes.ts';
+import { FieldTree } from '../../ui/field-tree.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { ResultView } from '../../ui/result-view.tsx';
+import { isRecord } from '../../ui/session.ts';
+import { JsonView } from '../../ui/untrusted-text.tsx';
+
+/** What the call was given, as a person reads it or exactly. */
+export function Arguments({ call }: { readonly call: CallDetail }) {
+  const [exact, setExact] = useState(false);
+  return (
+    <section className="card side-card" aria-label="Arguments">
+      <header className="side-head">
+        <Icon name="braces" />
+        <h2>Arguments</h2>
+        <span className="grow" />
+        <div className="segments no-print">
+          {[false, true].map((isExact) => (
+            <button
+              key={String(isExact)}
+              type="button"
+              className="segment"
+              aria-pressed={exact === isExact}
+              onClick={() => setExact(isExact)}
+            >
+              {isExact ? 'JSON' : 'Tree'}
+            </button>
+          ))}
+        </div>
+      </header>
+      {call.args === null ? (
+        <p className="side-body muted">Arguments are no longer stored; the audit entry keeps their hash.</p>
+      ) : exact ? (
+        <div className="side-body">
+          <JsonView value={call.args} label="Arguments as JSON" />
+        </div>
+      ) : call.fields.length === 0 ? (
+        <p className="side-body muted">No arguments.</p>
+      ) : (
+        <FieldTree rows={call.fields} />
+      )}
+    </section>
+  );
+}
+
+/** What it gave back: its data, or what went wrong. */
+export function Result({ call }: { readonly call: CallDetail }) {
+  const { result } = call;
+  const value = isRecord(result) && result.data !== undefined ? result.data : result;
+  return (
+    <section className="card side-card" aria-label="Result of the call">
+      <header className="side-head">
+        <Icon name="right" />
+        <h2>Result</h2>
+      </header>
+      <div className="side-body">
+        {result === null ? (
+          <p className="muted">{noResult(call)}</p>
+        ) : (
+          <ResultView value={value} label="Result" />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function noResult({ effect, status }: CallDetail): string {
+  if (status === 'routed') return 'No result: the call waits, or waited, for a person.';
+  return effect === 'read'
+    ? 'Results of reads are not stored; the audit entry keeps their hash.'
+    : 'No result, or no longer stored.';
+}

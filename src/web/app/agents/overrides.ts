@@ -1,8 +1,0 @@
-import { api } from '../lib/api.ts';
-import type { Overrides, PolicyData } from './types.ts';
-
-/** Changes what was set here, starting from what holds now: another page may have changed it since this one looked. */
-export async function changeOverrides(change: (now: Overrides) => Partial<Overrides>): Promise<void> {
-  const { overrides } = await api<PolicyData>('/policy');
-  await api('/policy', { method: 'PUT', body: { ...overrides, ...change(overrides) } });
-}

@@ -1,0 +1,151 @@
+import { useState } from 'react';
+import type { Brief, Item } from '../../../kernel/views/shapes.ts';
+import { useQuery } from '../../ui/api.ts';
+import { EnvironmentBadge, Skeleton, shortName } from '../../ui/badge.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { ErrorNotice } from '../../ui/notice.tsx';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { ItemBody } from './body.tsx';
+import { Reasons } from './facts.tsx';
+import { effectName } from './filter.ts';
+
+/** So many are shown in full without a further press. */
+const OPEN = 10;
+
+export interface BulkResult {
+  readonly id: number;
+  readonly state?: string;
+  readonly error?: string;
+  readonly code?: string;
+  readonly hint?: string | null;
+  readonly result?: { readonly message?: string; readonly hint?: string } | null;
+}
+
+interface Props {
+  readonly items: readonly Brief[];
+  readonly results: readonly BulkResult[] | undefined;
+  readonly excluded: ReadonlySet<number>;
+  readonly locked: boolean;
+  onToggle(id: number): void;
+}
+
+/** Every item of a bulk decision by requester; each in full before it is decided. */
+export function BulkItems({ items, results, excluded, locked, onToggle }: Props) {
+  const [all, setAll] = useState(items.length <= OPEN);
+  const requesters = [...new Set(items.map(({ requester }) => requester))];
+  return (
+    <div className="bulk">
+      {items.length > OPEN && !results ? (
+        <button type="button" className="link-button" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? 'Show titles only' : `Show all ${items.length} in full`}
+        </button>
+      ) : null}
+      {requesters.map((requester) => {
+        const own = items.filter((item) => item.requester === requester);
+        return (
+          <section key={requester} aria-label={shortName(requester)}>
+            <h3 className="inbox-group">
+              {shortName(requester)} <span className="muted">{own.length}</span>
+            </h3>
+            <ul className="bulk-list">
+              {own.map((item) => (
+                <li key={item.id}>
+                  <Row
+                    // Another choice for all starts each anew.
+                    key={String(all)}
+                    item={item}
+                    opened={all && !results}
+                    result={results?.find(({ id }) => id === item.id)}
+                    chosen={!excluded.has(item.id)}
+                    locked={locked}
+                    onToggle={() => onToggle(item.id)}
+                  />
+                </li>
+              ))}
+            </ul>
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly item: Brief;
+  readonly opened: boolean;
+  readonly result: BulkResult | undefined;
+  readonly chosen: boolean;
+  readonly locked: boolean;
+  onToggle(): void;
+}
+
+function Row({ item, opened, result, chosen, locked, onToggle }: RowProps) {
+  const [open, setOpen] = useState(opened);
+  return (
+    <div className="bulk-item">
+      <div className="bulk-line">
+        {locked ? null : (
+          <input
+            type="checkbox"
+            checked={chosen}
+            aria-label={`Include item ${item.id}`}
+            onChange={onToggle}
+          />
+        )}
+        <div className="bulk-text">
+          <strong>
+            <UntrustedText text={item.summary} />
+          </strong>
+          {item.gist ? (
+            <span className="inbox-gist">
+              <UntrustedText text={item.gist} />
+            </span>
+          ) : null}
+          {result ? (
+            <span className={result.error ? 'tone-bad' : 'muted'}>
+              <UntrustedText
+                text={
+                  result.error ??
+                  result.result?.message ??
+                  (result.state === 'held'
+                    ? 'Runs after you close this; you can still undo it.'
+                    : result.state) ??
+                  ''
+                }
+              />{' '}
+              {result.hint ?? result.result?.hint}
+            </span>
+          ) : null}
+        </div>
+        <span className="meta bulk-marks">
+          {item.environment ? <EnvironmentBadge environment={item.environment} /> : null}
+          {effectName(item.effect)}
+        </span>
+        <button
+          type="button"
+          className="icon-button"
+          aria-expanded={open}
+          aria-label={`Item ${item.id} in full`}
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name={open ? 'down' : 'right'} />
+        </button>
+      </div>
+      {open ? <Whole id={item.id} version={item.version} /> : null}
+    </div>
+  );
+}
+
+function Whole({ id, version }: { readonly id: number; readonly version: number }) {
+  const { data: item, error } = useQuery<Item>(`/inbox/${id}`);
+  if (!item) return error ? <ErrorNotice error={error} /> : <Skeleton />;
+  return (
+    <div className="bulk-whole">
+      {item.version === version ? null : (
+        <p className="tone-warn">It changed since it was listed and will be skipped.</p>
+      )}
+      <Reasons item={item} />
+      <ItemBody item={item} />
+    </div>
+  );
+}

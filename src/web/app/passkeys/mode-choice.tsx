@@ -1,0 +1,41 @@
+export type Mode = 'off' | 'destructive' | 'always';
+
+const WORDS: Readonly<Record<Mode, string>> = {
+  off: 'Off: approvals need no signature, unless a rule requires one',
+  destructive: 'Destructive: what deletes or destroys must be signed',
+  always: 'Always: every approval must be signed',
+};
+const MODES = Object.keys(WORDS) as readonly Mode[];
+
+interface Props {
+  readonly mode: Mode;
+  readonly configured: Mode;
+  readonly busy: boolean;
+  onChoose(mode: Mode): void;
+}
+
+/** Which approvals must be signed. Changing it is itself signed, so that an edited file cannot loosen it. */
+export function ModeChoice({ mode, configured, busy, onChoose }: Props) {
+  return (
+    <fieldset className="stack">
+      <legend>Signed approvals</legend>
+      {MODES.map((one) => (
+        <label key={one} className="row">
+          <input
+            type="radio"
+            name="mode"
+            checked={mode === one}
+            disabled={busy}
+            onChange={() => onChoose(one)}
+          />
+          {WORDS[one]}
+        </label>
+      ))}
+      {configured !== 'off' ? (
+        <p className="field-hint">
+          The configuration file says <code>{configured}</code>; the stricter of the two applies.
+        </p>
+      ) : null}
+    </fieldset>
+  );
+}

@@ -1,0 +1,80 @@
+import { useState } from 'react';
+import { useLocation, useParams } from 'wouter';
+import type { Rule } from '../../../kernel/views/policy-shapes.ts';
+import type { StandingData } from '../../../kernel/views/shapes.ts';
+import { useQuery } from '../../ui/api.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Button } from '../../ui/field.tsx';
+import { Page, Tabs } from '../../ui/page-head.tsx';
+import { PauseButton } from '../../ui/pause-button.tsx';
+import { Explain } from './explain.tsx';
+import { Matrix } from './matrix.tsx';
+import { Remembered } from './remembered.tsx';
+import { Rules } from './rules.tsx';
+import { Settings } from './settings.tsx';
+import '../styles/activity.css';
+import '../styles/agents.css';
+import '../styles/policy.css';
+
+const PARTS = ['rules', 'remembered', 'permissions', 'settings'] as const;
+type Part = (typeof PARTS)[number];
+
+/** What agents may do: rules, remembered decisions, the result for each tool, mode and limits. */
+export default function PolicyPage() {
+  const { part: given } = useParams<{ part?: string }>();
+  const part = PARTS.find((one) => one === given) ?? 'rules';
+  const [, navigate] = useLocation();
+  const [editing, setEditing] = useState<Rule | 'new'>();
+  const [explaining, setExplaining] = useState(false);
+  const standing = useQuery<StandingData>('/standing', { topics: ['config', 'calls'] }).data?.standing;
+  const active = standing?.filter(({ state }) => state === 'active').length ?? 0;
+  const show = (next: Part): void => navigate(next === 'rules' ? '/policy' : `/policy/${next}`);
+  return (
+    <Page
+      title="Policy"
+      wide
+      actions={
+        <>
+          <PauseButton />
+          <Button small icon="info" onClick={() => setExplaining(true)}>
+            Explain a call
+          </Button>
+          <Button
+            small
+            tone="primary"
+            icon="plus"
+            onClick={() => {
+              setEditing('new');
+              if (part !== 'rules') show('rules');
+            }}
+          >
+            Add a rule
+          </Button>
+        </>
+      }
+    >
+      <Tabs<Part>
+        label="Policy"
+        current={part}
+        onChange={show}
+        tabs={[
+          { key: 'rules', label: 'Rules' },
+          { key: 'remembered', label: active > 0 ? `Remembered ${active}` : 'Remembered' },
+          { key: 'permissions', label: 'Permissions' },
+          { key: 'settings', label: 'Mode, template, limits' },
+        ]}
+      >
+        {part === 'rules' ? <Rules editing={editing} onEdit={setEditing} /> : null}
+        {part === 'remembered' ? <Remembered /> : null}
+        {part === 'permissions' ? <Matrix /> : null}
+        {part === 'settings' ? <Settings /> : null}
+      </Tabs>
+      {explaining ? (
+        <Dialog title="Explain a call" wide onClose={() => setExplaining(false)}>
+          <p className="muted">Shows what would happen to a call and why. Nothing is run or counted.</p>
+          <Explain />
+        </Dialog>
+      ) : null}
+    </Page>
+  );
+}

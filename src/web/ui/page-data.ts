@@ -1,0 +1,125 @@
+import { useCallback, useRef } from 'react';
+import type { ViewData, ViewParams, ViewSpecs } from '../../contract/view.ts';
+import { ApiError, api, callTool, post, type Query, toApiError, useQuery, viewPath } from './api.ts';
+import type { Json, JsonRecord } from './session.ts';
+import { useErrorToast, useToast } from './toast.tsx';
+
+interface Reply<T> {
+  readonly data: T;
+}
+
+interface ViewOptions {
+  readonly topics?: readonly string[];
+  readonly everyMs?: number | undefined;
+  readonly asleep?: boolean;
+}
+
+/** The views of one toolkit for its own pages, typed by their schemas: `viewsOf<typeof views>('x')`. */
+export function viewsOf<V extends ViewSpecs>(toolkit: string) {
+  return {
+    /** What a view shows, kept fresh; asks nothing while `asleep`. */
+    useView<K extends keyof V & string>(
+      view: K,
+      params: ViewParams<V[K]>,
+      options: ViewOptions = {},
+    ): Query<ViewData<V[K]>> {
+      const path = options.asleep ? undefined : viewPath(toolkit, view, params);
+      const { data, ...rest } = useQuery<Reply<ViewData<V[K]>>>(path, options);
+      return { ...rest, data: data?.data };
+    },
+    /** The same, once. */
+    async readView<K extends keyof V & string>(view: K, params: ViewParams<V[K]>): Promise<ViewData<V[K]>> {
+      return (await api<Reply<ViewData<V[K]>>>(viewPath(toolkit, view, params))).data;
+    },
+  };
+}
+
+export type Done =
+  | { readonly ok: true; readonly data: Json }
+  | { readonly ok: false; readonly error: ApiError };
+
+/**
+ * Runs a tool as the person, who decides by pressing the button. What went wrong is said in a toast; a window that
+ * would cover it takes it instead. Pressed again while it runs, a button waits for the first press.
+ */
+export function useAct(
+  take?: (fault: ApiError | undefined) => void,
+): (tool: string, args: JsonRecord, said?: string) => Promise<Done> {
+  const say = useToast();
+  const describeError = useErrorToast();
+  const running = useRef(new Map<string, Promise<Done>>());
+  const told = useRef(take);
+  told.current = take;
+  return useCallback(
+    (tool, args, said) => {
+      const key = `${tool} ${JSON.stringify(args)}`;
+      const before = running.current.get(key);
+      if (before) return before;
+      const act = async (): Promise<Done> => {
+        told.current?.(undefined);
+        const done = await attempt(tool, args);
+        running.current.delete(key);
+        if (!done.ok) (told.current ?? describeError)(done.error);
+        else if (said) say(said, { tone: 'good' });
+        return done;
+      };
+      const acting = act();
+      running.current.set(key, acting);
+      return acting;
+    },
+    [say, describeError],
+  );
+}
+
+async function attempt(tool: string, args: JsonRecord): Promise<Done> {
+  try {
+    const result = await callTool(tool, args, { approve: true });
+    if (result.status === 'ok') return { ok: true, data: result.data ?? null };
+    const why =
+      result.status === 'dry_run'
+        ? 'Policy allows only a dry run; nothing was changed.'
+        : (result.message ?? result.reason ?? `It was ${result.status}.`);
+    const { code = result.status, hint } = result;
+    return { ok: false, error: new ApiError(0, { error: why, code, ...(hint ? { hint } : {}) }) };
+  } catch (error) {
+    return { ok: false, error: toApiError(error) };
+  }
+}
+
+export type Verdict = 'approve' | 'reject';
+
+/** What waits in the inbox, as the person saw it: a suggestion that was edited since is not what they decide on. */
+interface Waiting {
+  readonly approval_id: number;
+  readonly version: number;
+}
+
+interface Decided {
+  readonly state: string;
+  readonly result?: { readonly message?: string; readonly hint?: string } | null;
+}
+
+/** Decides on what waits in the inbox, from the page it belongs to. A second press on the same decides nothing. */
+export function useDecide(): (item: Waiting, verdict: Verdict) => Promise<boolean> {
+  const describeError = useErrorToast();
+  const deciding = useRef(new Set<number>());
+  return useCallback(
+    async ({ approval_id: id, version }, verdict) => {
+      if (deciding.current.has(id)) return false;
+      deciding.current.add(id);
+      try {
+        const body = verdict === 'approve' ? { version } : {};
+        const { state, result } = await post<Decided>(`/inbox/${id}/${verdict}`, body);
+        if (verdict === 'reject' || state === 'done') return true;
+        const error = result?.message ?? `It was approved, and it is ${state}.`;
+        describeError(new ApiError(0, { error, ...(result?.hint ? { hint: result.hint } : {}) }));
+      } catch (error) {
+        describeError(error);
+      } finally {
+        deciding.current.delete(id);
+      }
+      return false;
+    },
+    [describeError],
+  );
+}

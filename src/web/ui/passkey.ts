@@ -1,0 +1,113 @@
+import { ApiError, post } from './api.ts';
+
+/** What the server wants signed, and by which keys. */
+export interface ToSign {
+  readonly nonce: string;
+  readonly challenge: string;
+  readonly allow: readonly string[];
+  readonly rp_id: string;
+}
+
+const ALGORITHMS = [-7, -8, -257];
+const TIMEOUT_MS = 110_000;
+
+const decode = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+
+const encode = (bytes: ArrayBuffer | null): string =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes ?? [])))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+
+/** Asks the authenticator for a signature; what the server gets to see is as the browser gave it. */
+export async function sign({ nonce, challenge, allow, rp_id }: ToSign) {
+  const given = await asked(() =>
+    navigator.credentials.get({
+      publicKey: {
+        challenge: decode(challenge),
+        rpId: rp_id,
+        allowCredentials: allow.map((id) => ({ type: 'public-key' as const, id: decode(id) })),
+        userVerification: 'required',
+        timeout: TIMEOUT_MS,
+      },
+    }),
+  );
+  const { response, rawId } = given as PublicKeyCredential & { response: AuthenticatorAssertionResponse };
+  return {
+    nonce,
+    credential: encode(rawId),
+    authenticatorData: encode(response.authenticatorData),
+    clientData: encode(response.clientDataJSON),
+    signature: encode(response.signature),
+  };
+}
+
+/** Makes a key on this device, another one or a security key. */
+export async function create(rpId: string, person: string) {
+  const made = await asked(() =>
+    navigator.credentials.create({
+      publicKey: {
+        rp: { id: rpId, name: 'Countersign' },
+        user: { id: crypto.getRandomValues(new Uint8Array(16)), name: person, displayName: person },
+        // Nothing is proven by the registration itself: the key signs its own enrolment right after.
+        challenge: crypto.getRandomValues(new Uint8Array(32)),
+        pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
+        authenticatorSelection: { userVerification: 'required', residentKey: 'preferred' },
+        timeout: TIMEOUT_MS,
+      },
+    }),
+  );
+  const { response, rawId } = made as PublicKeyCredential & { response: AuthenticatorAttestationResponse };
+  return {
+    credential: encode(rawId),
+    spki: encode(response.getPublicKey()),
+    alg: response.getPublicKeyAlgorithm(),
+  };
+}
+
+/** Signs decisions: one signature for all of these items, which must be on screen. */
+export async function signDecisions(
+  items: readonly { readonly id: number; readonly version: number }[],
+): Promise<readonly SignedResult[]> {
+  const shown = items.map(({ id, version }) => ({ id, version }));
+  const request = await post<ToSign>('/inbox/sign', { items: shown, person: signer });
+  const { results } = await post<{ results: readonly SignedResult[] }>(
+    '/inbox/sign/finish',
+    await sign(request),
+  );
+  return results;
+}
+
+let signer: string | undefined;
+
+/** Who signs next on this page; undefined: the server prefers the signed-in person. */
+export const signAs = (person: string | undefined): void => {
+  signer = person;
+};
+
+export interface SignedResult {
+  readonly id: number;
+  readonly state: string;
+  readonly required: number;
+  readonly signed: readonly string[];
+  readonly result: { readonly message?: string; readonly hint?: string } | null;
+}
+
+/** Browsers report little about the cause, on purpose; the person must know that nothing was done. */
+const CAUSES: Readonly<Record<string, string>> = {
+  NotAllowedError: 'Not signed: cancelled, timed out, or no enrolled passkey was found.',
+  OperationError: 'This page is already waiting for the authenticator.',
+};
+
+async function asked(work: () => Promise<Credential | null>): Promise<Credential> {
+  try {
+    const credential = await work();
+    if (credential) return credential;
+    throw new Error('Not signed.');
+  } catch (fault) {
+    const { name, message } = fault instanceof Error ? fault : new Error(String(fault));
+    const error = `${CAUSES[name] ?? message} Nothing was done.`;
+    throw new ApiError(0, { error, code: 'not_signed', hint: 'Try again, with an enrolled passkey.' });
+  }
+}

@@ -1,0 +1,107 @@
+import { createContext, useContext, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import { isObject } from '../../lib/is-object.ts';
+
+/** Who is signed in and how the server stands, as `/api/session` says it. */
+export interface Session {
+  readonly person: string;
+  readonly csrf: string;
+  readonly version: string;
+  /** The enabled toolkits, in the order the navigation shows them. */
+  readonly toolkits: readonly { readonly id: string; readonly title: string }[];
+  readonly profile: string;
+  readonly mode: 'autopilot' | 'composer';
+  readonly approval_mode: boolean;
+  readonly paused: boolean;
+  /** This store was never used. */
+  readonly unused: boolean;
+}
+
+export interface SessionValue {
+  readonly session: Session;
+  refresh(): Promise<void>;
+}
+
+export const SessionContext = createContext<SessionValue | undefined>(undefined);
+
+export function useSession(): SessionValue {
+  const value = useContext(SessionContext);
+  if (!value) throw new Error('useSession is used outside of a signed-in page.');
+  return value;
+}
+
+type Theme = 'auto' | 'light' | 'dark';
+const KEY = 'countersign.theme';
+const ORDER: readonly Theme[] = ['auto', 'light', 'dark'];
+
+function stored(): Theme {
+  const value = localStorage.getItem(KEY);
+  return value === 'light' || value === 'dark' ? value : 'auto';
+}
+
+export function applyTheme(theme: Theme = stored()): void {
+  document.documentElement.dataset.theme = theme;
+}
+
+/** The chosen look, and a function that goes to the next one. */
+export function useTheme(): [Theme, () => void] {
+  const [theme, setTheme] = useState(stored);
+  const next = (): void => {
+    const chosen = ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length] ?? 'auto';
+    localStorage.setItem(KEY, chosen);
+    applyTheme(chosen);
+    setTheme(chosen);
+  };
+  return [theme, next];
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)) &&
+  !(target instanceof HTMLInputElement && target.type === 'checkbox');
+
+/** Keys that only move about may be held down; a decision is one press. */
+const MOVES = ['j', 'k', 'n', 'p'];
+
+/** Single-key commands of a page. They rest while a person types, a dialog is open or a modifier is held. */
+export function useKeys(commands: Readonly<Record<string, (event: KeyboardEvent) => void>>): void {
+  const latest = useRef(commands);
+  // Before the page is painted: a key belongs to what is on screen.
+  useLayoutEffect(() => {
+    latest.current = commands;
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (document.querySelector('dialog[open]')) return;
+      const command = latest.current[event.key];
+      if (!command || (event.repeat && !MOVES.includes(event.key))) return;
+      event.preventDefault();
+      command(event);
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+}
+
+/** Where one is inside a page: `/<page>/source/3` gives `['source', '3']`, and how to go elsewhere in it. */
+export function usePagePath(page: string): [readonly string[], (...parts: (string | number)[]) => void] {
+  const [location, go] = useLocation();
+  const parts = location
+    .slice(page.length + 1)
+    .split('/')
+    .filter(Boolean)
+    .map(decodeURIComponent);
+  return [parts, (...to) => go([`/${page}`, ...to.map((part) => encodeURIComponent(part))].join('/'))];
+}
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type JsonRecord = { [key: string]: Json };
+
+export const isRecord = (value: unknown): value is JsonRecord => isObject<Json>(value);
+
+/** The text at `key`, or nothing: replies of tools are foreign data until looked at. */
+export const textAt = (value: unknown, key: string): string | undefined => {
+  const found = isRecord(value) ? value[key] : undefined;
+  return typeof found === 'string' ? found : undefined;
+};

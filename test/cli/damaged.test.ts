@@ -1,0 +1,119 @@
+import { closeSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import SqliteFile from 'libsql';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTestStore } from '../support/engines.ts';
+import { openTestKernel } from '../support/kernel.ts';
+import { openTerminal, type Terminal } from './support.ts';
+
+describe('a damaged database', () => {
+  let terminal: Terminal;
+  let store: string;
+  beforeEach(() => {
+    terminal = openTerminal('toolkits = ["x"]\napproval_mode = true\n');
+    store = join(terminal.home, 'countersign.db');
+  });
+  afterEach(() => terminal.close());
+
+  const edit = (sql: string): void => {
+    const database = new SqliteFile(store);
+    database.exec(sql);
+    database.close();
+  };
+  const invalid = (column: string) => `cast(replace(cast(${column} as blob), x'6c', x'ff') as text)`;
+  const propose = (text: string) => terminal.run('call', 'x_post_tweet', '--args', JSON.stringify({ text }));
+
+  it('with text that is no UTF-8 is listed, verified and named, and ends no process', async () => {
+    await propose('hello world');
+    edit(`update approvals set summary = ${invalid('summary')}, reason = cast(x'c3' as text)`);
+    edit(`update calls set client = cast(x'80ff' as text), tool = ${invalid('tool')}`);
+    edit(`update audit_log set body = ${invalid('body')} where seq = 1`);
+    const inbox = await terminal.run('approvals', 'list');
+    expect({ code: inbox.code, out: inbox.out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('Post to @adamarsh_dev'),
+    });
+    expect((await terminal.run('status')).code).toBe(0);
+    const { code, out } = await terminal.run('audit', 'verify');
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('First invalid entry: 1') });
+  });
+
+  it('with a page of the audit log overwritten makes status and verify exit 1 and say so', async () => {
+    await propose('hello');
+    edit('pragma wal_checkpoint(truncate)');
+    const reader = new SqliteFile(store);
+    const { rootpage } = reader
+      .prepare(`select rootpage from sqlite_schema where name = 'audit_head'`)
+      .get([]) as { rootpage: number };
+    const { page_size } = reader.prepare('pragma page_size').get([]) as { page_size: number };
+    reader.close();
+    const file = openSync(store, 'r+');
+    writeSync(file, Buffer.alloc(page_size, 0xee), 0, page_size, (rootpage - 1) * page_size);
+    closeSync(file);
+    const status = await terminal.run('status');
+    expect(status.code).toBe(1);
+    expect(status.out + status.err).toMatch(/FAILED|damaged/);
+    const before = readFileSync(store);
+    const { code, out, err } = await terminal.run('audit', 'verify');
+    expect(code).toBe(1);
+    expect(out + err).toMatch(/damaged/i);
+    expect(readFileSync(store).equals(before)).toBe(true);
+  });
+
+  it('that was emptied next to a signing key is refused and left alone', async () => {
+    await propose('hello');
+    for (const suffix of ['-wal', '-shm']) rmSync(store + suffix, { force: true });
+    truncateSync(store, 0);
+    const { code, err } = await terminal.run('status');
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining(
+        `The database ${store} is empty, but the data directory has the signing key`,
+      ),
+    });
+    expect(readFileSync(store)).toHaveLength(0);
+    rmSync(store);
+    expect((await terminal.run('status')).code).toBe(0);
+  });
+
+  it('of another program is refused and left alone', async () => {
+    const other = new SqliteFile(store);
+    other.exec('create table notes (text text)');
+    other.close();
+    const before = readFileSync(store);
+    const { code, err } = await terminal.run('status');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('belongs to another program') });
+    expect(readFileSync(store).equals(before)).toBe(true);
+  });
+});
+
+describe('a full disk', () => {
+  it('is called one, and calls go on when there is room again', async () => {
+    const { database, dataDir, close } = await openTestStore('sqlite');
+    const test = await openTestKernel(database, dataDir);
+    await test.call('ledger_write', { text: 'first' });
+    const limit = (pages: number | string) =>
+      database.db.executeQuery({ sql: `pragma max_page_count = ${pages}`, parameters: [] } as never);
+    await limit(1);
+    const text = 'x'.repeat(200_000);
+    const { outcome } = await test.call('ledger_write', { text });
+    expect(outcome).toMatchObject({ status: 'failed', fault: { code: 'db_error' } });
+    expect('fault' in outcome && outcome.fault.message).toContain('The disk is full');
+    await limit(1_000_000);
+    expect((await test.call('ledger_write', { text: 'second' })).outcome.status).toBe('ok');
+    expect(await test.lines()).toEqual(['first', 'second']);
+    await close();
+  });
+});
+
+describe('audit.origin', () => {
+  it('names a new log, and never renames one', async () => {
+    const terminal = openTerminal('toolkits = ["x"]\n[audit]\norigin = "example.org/box"\n');
+    await terminal.run('call', 'get_capabilities');
+    expect((await terminal.run('audit', 'checkpoint')).out.split('\n')[0]).toBe('example.org/box');
+    terminal.configure('toolkits = ["x"]\n[audit]\norigin = "example.org/other"\n');
+    expect((await terminal.run('audit', 'key')).out).toMatch(/^example\.org\/box\+/);
+    expect((await terminal.run('audit', 'verify')).code).toBe(0);
+    terminal.close();
+  });
+});
