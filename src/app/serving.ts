@@ -153,9 +153,9 @@ function resourcesOf(app: App): ServedResource[] {
           limit: 100,
           shownTo: principal,
         });
-        const told = await Promise.all(waiting.map((one) => app.kernel.approvals.tell(one, principal)));
+        const visible = await Promise.all(waiting.map((one) => app.kernel.approvals.tell(one, principal)));
         return json(
-          told.map(({ id, uuid, kind, tool, summary, gist, requester, reason, createdAt }) => ({
+          visible.map(({ id, uuid, kind, tool, summary, gist, requester, reason, createdAt }) => ({
             id,
             uuid,
             kind,

@@ -86,7 +86,7 @@ passkey = `;
     expect(home.failing(...permit)).toMatchObject({ status: 1, stderr: expect.stringContaining('/inbox/') });
   });
 
-  it('the inbox, its batch and a button that approves at once are refused', async () => {
+  it('the inbox, its batch and a button that approves in one step are refused', async () => {
     expect(await api(`/inbox/${id}/approve`, {})).toMatchObject({ status: 428, body: { code } });
     expect(await api('/inbox/approve', { ids: [id] })).toMatchObject({ body: { results: [{ id, code }] } });
     const call = { arguments: { text: 'At once' }, approve: true };

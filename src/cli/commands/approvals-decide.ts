@@ -36,7 +36,7 @@ export function approve(
           outcome: outcome ? outcomeData(outcome) : null,
         });
         if (!global.json)
-          print(`${approval.id}: ${signed ? tellSigned(approval) : tellOutcome(approval, outcome)}`);
+          print(`${approval.id}: ${signed ? describeSigned(approval) : describeOutcome(approval, outcome)}`);
       } catch (error) {
         if (wanted.length === 1) throw error;
         failed += 1;
@@ -147,9 +147,9 @@ async function chosenApprovals(
 const APPROVED: ReadonlySet<string> = new Set(['approved', 'done']);
 
 /** The result of a call that ran in the process that got the signature. */
-function tellSigned(approval: Approval): string {
+function describeSigned(approval: Approval): string {
   const { state, outcome: kept } = approval;
-  if (state === 'approved') return tellOutcome(approval, undefined);
+  if (state === 'approved') return describeOutcome(approval, undefined);
   const { data, message } = isObject(kept) ? kept : {};
   if (state === 'done') return `done. ${JSON.stringify(data ?? null).slice(0, 300)}`;
   const again = state === 'pending' ? 'not run; the approval is pending again' : state;
@@ -158,7 +158,7 @@ function tellSigned(approval: Approval): string {
 
 const noPending = (batch: string): CliError => new CliError(`Batch ${batch} has no pending approvals.`);
 
-function tellOutcome(approval: Approval, outcome: Outcome | undefined): string {
+function describeOutcome(approval: Approval, outcome: Outcome | undefined): string {
   if (!outcome)
     return `approved. The requester may make this call once, until ${approval.expiresAt?.toISOString() ?? 'used'}.`;
   if (outcome.status === 'ok') return `done. ${JSON.stringify(outcome.data).slice(0, 300)}`;

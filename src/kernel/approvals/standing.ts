@@ -291,9 +291,11 @@ async function isGenuine(db: Kysely<Tables>, engine: Engine, row: Row): Promise<
   const entries = await entriesAbout(db, engine, row.uuid);
   // A changed entry proves nothing.
   if (entries.some(({ hash, body }) => leafHash(body) !== hash)) return false;
-  const told = entries.map(({ body }) => JSON.parse(body) as Entry).filter(({ kind }) => kind === 'config');
-  const added = told.find(({ extra }) => extra?.standing_added === row.uuid);
-  const isRevoked = told.some(({ extra }) => extra?.standing_revoked === row.uuid);
+  const settings = entries
+    .map(({ body }) => JSON.parse(body) as Entry)
+    .filter(({ kind }) => kind === 'config');
+  const added = settings.find(({ extra }) => extra?.standing_added === row.uuid);
+  const isRevoked = settings.some(({ extra }) => extra?.standing_revoked === row.uuid);
   return (
     !isRevoked &&
     added?.approval?.digest === standingDigest(row) &&

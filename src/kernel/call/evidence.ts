@@ -90,8 +90,8 @@ const countedLimits = ({ limits }: CallState): JsonObject =>
 /** The arguments as evidence keeps them: private and secret values are only salted hashes. */
 export function sealArgs(call: CallState, args: JsonObject = call.args): SealedPayload {
   const { tool } = call.request.bound;
-  const told = (tool.forEvidence?.(args) ?? args) as JsonObject;
-  return sealPayload(redactPrivate(told, tool.privateArgs ?? []), { maxKept: MAX_KEPT });
+  const stored = (tool.forEvidence?.(args) ?? args) as JsonObject;
+  return sealPayload(redactPrivate(stored, tool.privateArgs ?? []), { maxKept: MAX_KEPT });
 }
 
 /** What came back. A read's result stays with the reader; its salted hash lets anyone who kept the reply prove it. */
@@ -105,9 +105,9 @@ export function sealResult(call: CallState, result: JsonObject, keep: boolean): 
       : redactSecrets(part ?? null);
   let shown = kept;
   for (const part of ['data', 'notes'] as const) {
-    const told = part in kept ? hide(kept[part]) : undefined;
+    const redacted = part in kept ? hide(kept[part]) : undefined;
     // Most results have nothing to hide, and are not copied.
-    if (told !== kept[part]) shown = { ...shown, [part]: told as JsonValue };
+    if (redacted !== kept[part]) shown = { ...shown, [part]: redacted as JsonValue };
   }
   return sealPayload(shown, { keep, maxKept: MAX_KEPT });
 }

@@ -16,11 +16,11 @@ export function redactPrivate(
   for (const name of Object.keys(args)) {
     const value = args[name] as JsonValue;
     const hidden = privateArgs.includes(name) || isSecret(name);
-    const told = hidden ? hide(value) : redactSecrets(value, isSecret);
-    if (told === value) continue;
+    const redacted = hidden ? hide(value) : redactSecrets(value, isSecret);
+    if (redacted === value) continue;
     shown ??= { ...args };
     // The copy has the field as its own by now, also one named `__proto__`.
-    shown[name] = told;
+    shown[name] = redacted;
   }
   return shown ?? args;
 }
@@ -32,8 +32,8 @@ export function redactSecrets(
 ): JsonValue {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) {
-    const told = value.map((item) => redactSecrets(item, isSecret));
-    return told.some((item, index) => item !== value[index]) ? told : value;
+    const redacted = value.map((item) => redactSecrets(item, isSecret));
+    return redacted.some((item, index) => item !== value[index]) ? redacted : value;
   }
   return redactPrivate(value, [], isSecret);
 }

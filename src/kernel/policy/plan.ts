@@ -118,12 +118,12 @@ function ruleSay(
   { id, source, action, label, reason, signers }: CompiledRule,
   subject: CallSubject,
 ): PolicyStep {
-  const told = reason ?? (source === 'rule' ? label : undefined) ?? DEFAULT_REASONS[action](id, subject);
+  const text = reason ?? (source === 'rule' ? label : undefined) ?? DEFAULT_REASONS[action](id, subject);
   const say: PolicyStep = {
     rule: id,
     source,
     action,
-    reason: told,
+    reason: text,
     ...(action === 'deny' && { code: 'policy_denied_user_rule' }),
     ...(signers > 0 && { signers }),
   };

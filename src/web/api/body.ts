@@ -45,7 +45,7 @@ export const presentOutcome = (outcome: Outcome): JsonObject => withHint(outcome
 export const presentStoredOutcome = (kept: JsonValue | undefined): JsonValue =>
   isObject(kept) ? withHint(kept) : (kept ?? null);
 
-function withHint(told: JsonObject): JsonObject {
-  const hint = typeof told.code === 'string' ? hintFor(told.code) : undefined;
-  return hint === undefined ? told : { ...told, hint };
+function withHint(outcome: JsonObject): JsonObject {
+  const hint = typeof outcome.code === 'string' ? hintFor(outcome.code) : undefined;
+  return hint === undefined ? outcome : { ...outcome, hint };
 }

@@ -48,18 +48,18 @@ export function useAct(
   const say = useToast();
   const describeError = useErrorToast();
   const running = useRef(new Map<string, Promise<Done>>());
-  const told = useRef(take);
-  told.current = take;
+  const taker = useRef(take);
+  taker.current = take;
   return useCallback(
     (tool, args, said) => {
       const key = `${tool} ${JSON.stringify(args)}`;
       const before = running.current.get(key);
       if (before) return before;
       const act = async (): Promise<Done> => {
-        told.current?.(undefined);
+        taker.current?.(undefined);
         const done = await attempt(tool, args);
         running.current.delete(key);
-        if (!done.ok) (told.current ?? describeError)(done.error);
+        if (!done.ok) (taker.current ?? describeError)(done.error);
         else if (said) say(said, { tone: 'good' });
         return done;
       };

@@ -87,8 +87,8 @@ export function checkEntries(
   }
   const opened = openNote(checkpoint, given.length > 0 ? given : [own]);
   if (!opened.ok) return failed([`The checkpoint ${opened.problem}.`]);
-  const told = parseCheckpoint(opened.text);
-  if (!told || told.origin !== opened.key.name)
+  const head = parseCheckpoint(opened.text);
+  if (!head || head.origin !== opened.key.name)
     return failed(['The signed note is not a checkpoint of this log.']);
 
   const problems: string[] = [];
@@ -96,7 +96,7 @@ export function checkEntries(
     problems.push('The file names a different key from the one that signed it.');
   const found = [...entries, ...support].flatMap(({ seq, body, path }) => {
     const hash = leafHash(body);
-    if (!verifyInclusion(hash, seq, told.size, path, told.root)) {
+    if (!verifyInclusion(hash, seq, head.size, path, head.root)) {
       problems.push(`Entry ${seq} is not in the signed log: its body, position or path was changed.`);
     }
     const entry = readEntry(body);
@@ -111,7 +111,7 @@ export function checkEntries(
     ok: problems.length === 0,
     trusted,
     key: opened.key.text,
-    checkpoint: told,
+    checkpoint: head,
     entries: found,
     problems,
   };

@@ -66,21 +66,21 @@ export async function exportRun(
   const support = await supportOf(database, rows);
   const proven = await proveEntries(database, signer, [...rows, ...support], now);
   const { checkpoint, publicKey } = proven;
-  const told = parseCheckpoint(checkpoint.note.slice(0, checkpoint.note.lastIndexOf('\n\n') + 1));
-  if (!told) throw new Error('The last checkpoint is unreadable. Run `countersign audit verify`.');
+  const head = parseCheckpoint(checkpoint.note.slice(0, checkpoint.note.lastIndexOf('\n\n') + 1));
+  if (!head) throw new Error('The last checkpoint is unreadable. Run `countersign audit verify`.');
   const stated = rows.map(({ seq, body }) => ({
     seq,
     hash: leafHash(body),
     entry: JSON.parse(body) as Entry,
   }));
   const statements = signer
-    ? runStatements(run, told, stated).map((text) => signEnvelope(STATEMENT_TYPE, text, signer))
+    ? runStatements(run, head, stated).map((text) => signEnvelope(STATEMENT_TYPE, text, signer))
     : [];
   return {
     format: support.length > 0 ? 'countersign-bundle/2' : 'countersign-bundle/1',
     run,
     createdAt: now().toISOString(),
-    size: told.size,
+    size: head.size,
     checkpoint: checkpoint.note,
     publicKey,
     statementKey: signer?.key.text ?? null,

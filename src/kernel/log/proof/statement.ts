@@ -41,13 +41,13 @@ function runStatement(run: string, checkpoint: Checkpoint, entries: readonly Sta
     predicate: {
       run,
       log: { origin: checkpoint.origin, size: checkpoint.size, root: checkpoint.root },
-      entries: entries.map(({ seq, hash, entry }) => ({ seq, hash, ...told(entry) })),
+      entries: entries.map(({ seq, hash, entry }) => ({ seq, hash, ...summarize(entry) })),
     },
   };
 }
 
 /** Who did what with which result; never arguments. */
-const told = ({ kind, at, call, tool, status, principal, approval }: Entry): JsonObject =>
+const summarize = ({ kind, at, call, tool, status, principal, approval }: Entry): JsonObject =>
   dropEmpty({ kind, at, call, tool, status, principal, approver: approval?.approver });
 
 /** A QA report speaks about one git tree, wherever that tree ends up. */

@@ -112,32 +112,32 @@ export class CheckpointCheck {
   #checkOne({ size, note, row }: Awaited, root: string | undefined): boolean {
     if (row) this.#required.delete(size);
     const opened = openNote(note, this.#keys.validAt(size));
-    const told = opened.ok ? parseCheckpoint(opened.text) : undefined;
-    const fault = opened.ok ? this.#misfit(told, size, opened.key.name, row) : opened.problem;
-    if (!opened.ok || !told || fault) {
+    const head = opened.ok ? parseCheckpoint(opened.text) : undefined;
+    const fault = opened.ok ? this.#misfit(head, size, opened.key.name, row) : opened.problem;
+    if (!opened.ok || !head || fault) {
       this.#problems.add('checkpoint', size - 1, `${named(size)} ${fault}.`);
       return false;
     }
     if (root === undefined) return true;
-    if (root !== told.root) {
+    if (root !== head.root) {
       const from = this.#last?.size ?? 0;
       const range = `entries ${from} to ${size - 1} are not what was signed`;
       this.#problems.add('checkpoint', from, `${named(size)} has a different root: ${range}.`, size - 1);
       return false;
     }
     this.#verified += 1;
-    this.#last = told;
+    this.#last = head;
     if (this.#keys.isTrusted(opened.key)) this.#doubted = [];
     else this.#doubted.push({ size, signer: opened.key.text });
     return true;
   }
 
-  #misfit(told: Checkpoint | undefined, size: number, name: string, row: Awaited['row']): string | undefined {
-    if (told?.size !== size) return 'is signed, but has the wrong content';
-    if (told.origin !== name) return `is for ${told.origin}, but its key is for ${name}`;
-    this.#origin ??= told.origin;
-    if (told.origin !== this.#origin) return `belongs to another log (${told.origin})`;
-    if (row && (row.root !== told.root || row.at !== told.at))
+  #misfit(head: Checkpoint | undefined, size: number, name: string, row: Awaited['row']): string | undefined {
+    if (head?.size !== size) return 'is signed, but has the wrong content';
+    if (head.origin !== name) return `is for ${head.origin}, but its key is for ${name}`;
+    this.#origin ??= head.origin;
+    if (head.origin !== this.#origin) return `belongs to another log (${head.origin})`;
+    if (row && (row.root !== head.root || row.at !== head.at))
       return 'was signed with different values from those in its row';
     return undefined;
   }

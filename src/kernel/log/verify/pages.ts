@@ -141,9 +141,14 @@ function inspectRow(row: AuditLogTable, problems: Problems): FoundEntry {
     problems.add('leaf', seq, `Entry ${seq} is not an entry of this log format.`);
   }
   if (entry) {
-    const told = { kind: entry.kind, at: entry.at, call_id: entry.call ?? null, run_id: entry.run ?? null };
-    for (const [column, value] of Object.entries(told)) {
-      const stored = row[column as keyof typeof told];
+    const expected = {
+      kind: entry.kind,
+      at: entry.at,
+      call_id: entry.call ?? null,
+      run_id: entry.run ?? null,
+    };
+    for (const [column, value] of Object.entries(expected)) {
+      const stored = row[column as keyof typeof expected];
       if (stored === value) continue;
       problems.add('columns', seq, `Entry ${seq} says ${column} is ${value}, but its row says ${stored}.`);
     }

@@ -22,7 +22,7 @@ export class PayloadCheck {
   /** By the text of the row's columns as they are when nothing happened to it. */
   #expected = new Map<string, Reference>();
   /** Erasures as the log records them, and as the rows do: time → how many. */
-  readonly #told = new Map<string, number>();
+  readonly #logged = new Map<string, number>();
   readonly #seen = new Map<string, { count: number; readonly seq: number }>();
   #verified = 0;
   #unkept = 0;
@@ -50,7 +50,7 @@ export class PayloadCheck {
   take(seq: number, { kind, call, at, args, result, extra }: Entry): void {
     if (kind === 'erasure') {
       const count = typeof extra?.payloads === 'number' ? extra.payloads : 0;
-      this.#told.set(at, (this.#told.get(at) ?? 0) + count);
+      this.#logged.set(at, (this.#logged.get(at) ?? 0) + count);
     }
     if (call === undefined) return;
     if (args !== undefined) this.#expect({ seq, call, kind: 'args', hash: args, at, sound: false });
@@ -82,12 +82,12 @@ export class PayloadCheck {
   /** Rows that say they were erased must be the ones that the log says were. */
   finish(later: readonly Entry[]): void {
     for (const [at, { count, seq }] of this.#seen) {
-      const told = this.#told.get(at);
-      if (told === count || later.some((entry) => entry.at === at)) continue;
+      const logged = this.#logged.get(at);
+      if (logged === count || later.some((entry) => entry.at === at)) continue;
       const message =
-        told === undefined
+        logged === undefined
           ? `A payload of entry ${seq} says it was erased at ${at}, but the log has no record of an erasure at that time.`
-          : `${count} payloads say they were erased at ${at}, but the log says ${told} were.`;
+          : `${count} payloads say they were erased at ${at}, but the log says ${logged} were.`;
       this.#problems.add('payload', seq, message);
     }
   }

@@ -12,35 +12,38 @@ const OVERRIDES = 'policy_overrides';
 const ORIGIN = 'audit.origin';
 const KEY = 'audit.key.';
 
-interface Told {
+interface LoggedSetting {
   readonly seq: number;
   readonly entry: Entry;
 }
 
 /** Settings and agents against the entries that tell of their changes. */
 export class SettingCheck implements StateCheck {
-  #paused: Told | undefined;
-  #overrides: Told | undefined;
+  #paused: LoggedSetting | undefined;
+  #overrides: LoggedSetting | undefined;
   /** Agent → the entry that paused or resumed it last. */
-  readonly #pausedAgents = new Map<string, Told>();
+  readonly #pausedAgents = new Map<string, LoggedSetting>();
   /** Public key → `active` or `retired`, and the entry that says so. */
   readonly #keys = new Map<string, { readonly seq: number; state: string }>();
-  readonly #agents = new Map<string, { added: Told | undefined; revoked: Told | undefined }>();
+  readonly #agents = new Map<
+    string,
+    { added: LoggedSetting | undefined; revoked: LoggedSetting | undefined }
+  >();
 
   take(seq: number, entry: Entry): void {
     const { kind, extra = {} } = entry;
     if (kind === 'checkpoint-key') this.#announced(seq, extra);
     if (kind !== 'config') return;
-    const told = { seq, entry };
-    if (typeof extra.paused === 'boolean') this.#paused = told;
+    const logged = { seq, entry };
+    if (typeof extra.paused === 'boolean') this.#paused = logged;
     const agent = extra.agent_paused ?? extra.agent_resumed;
-    if (typeof agent === 'string') this.#pausedAgents.set(agent, told);
-    if ('policy_version' in extra) this.#overrides = told;
+    if (typeof agent === 'string') this.#pausedAgents.set(agent, logged);
+    if ('policy_version' in extra) this.#overrides = logged;
     if (typeof extra.agent_added === 'string')
-      this.#agents.set(extra.agent_added, { added: told, revoked: undefined });
+      this.#agents.set(extra.agent_added, { added: logged, revoked: undefined });
     if (typeof extra.agent_revoked === 'string') {
       const known = this.#agents.get(extra.agent_revoked);
-      this.#agents.set(extra.agent_revoked, { added: known?.added, revoked: told });
+      this.#agents.set(extra.agent_revoked, { added: known?.added, revoked: logged });
     }
   }
 
@@ -76,24 +79,24 @@ export class SettingCheck implements StateCheck {
       ...stored.map((key) => key.slice(AGENT_PAUSED.length)),
     ]);
     for (const name of names) {
-      const told = this.#pausedAgents.get(name);
-      const by = told?.entry.extra?.agent_paused === name ? told.entry.principal : undefined;
+      const logged = this.#pausedAgents.get(name);
+      const by = logged?.entry.extra?.agent_paused === name ? logged.entry.principal : undefined;
       const value = values.get(AGENT_PAUSED + name);
       if (value === by) continue;
       yield {
-        seq: told?.seq,
+        seq: logged?.seq,
         message: `The setting ${AGENT_PAUSED}${name} is ${show(value)}, the log says ${show(by)}.`,
       };
     }
   }
 
   *#overrideErrors(stored: string | undefined): Generator<RowFault> {
-    const told = this.#overrides;
-    const wanted = told?.entry.extra?.overrides;
-    if (told && typeof wanted !== 'string') return;
+    const logged = this.#overrides;
+    const wanted = logged?.entry.extra?.overrides;
+    if (logged && typeof wanted !== 'string') return;
     const found = stored === undefined ? undefined : hash('sha256', stored);
     if (found !== wanted)
-      yield { seq: told?.seq, message: `The setting ${OVERRIDES} is not what the log says was set.` };
+      yield { seq: logged?.seq, message: `The setting ${OVERRIDES} is not what the log says was set.` };
   }
 
   *#keyErrors(values: ReadonlyMap<string, string>): Generator<RowFault> {

@@ -5,7 +5,7 @@ import type { StandingApprovalsTable } from '../../store/tables.ts';
 import type { Entry } from '../entry.ts';
 import type { RowFault, StateCheck } from './state-rows.ts';
 
-interface Told {
+interface LoggedStanding {
   readonly seq: number;
   readonly digest: string | undefined;
   readonly agent: string;
@@ -17,14 +17,14 @@ interface Told {
   revokedAt: string | null;
 }
 
-/** Standing approvals as the log tells of them: who gave which, when it ended, and which calls ran under it. */
+/** Standing approvals in the log: who gave which, when it ended, and which calls ran under it. */
 class StandingLedger {
-  readonly told = new Map<string, Told>();
+  readonly logged = new Map<string, LoggedStanding>();
 
   /** What is wrong with an entry, in words that follow "Entry N"; undefined when it fits what came before. */
   take(seq: number, { kind, at, tool, principal, approval, extra = {} }: Entry): string | undefined {
     if (kind === 'config' && typeof extra.standing_added === 'string') {
-      this.told.set(extra.standing_added, {
+      this.logged.set(extra.standing_added, {
         seq,
         digest: approval?.digest,
         agent: String(extra.agent),
@@ -36,7 +36,7 @@ class StandingLedger {
         revokedAt: null,
       });
     } else if (kind === 'config' && typeof extra.standing_revoked === 'string') {
-      const one = this.told.get(extra.standing_revoked);
+      const one = this.logged.get(extra.standing_revoked);
       if (one) one.revokedAt ??= at;
     } else if (kind === 'intent' && typeof extra.standing === 'string') {
       return this.#use(extra.standing, at, tool, principal);
@@ -50,7 +50,7 @@ class StandingLedger {
     tool: string | undefined,
     principal: string | undefined,
   ): string | undefined {
-    const one = this.told.get(uuid);
+    const one = this.logged.get(uuid);
     if (!one) return `runs under standing approval ${uuid}, which no one had given`;
     one.used += 1;
     if (!one.isByPerson) return `runs under standing approval ${uuid}, which no person gave`;
@@ -83,20 +83,20 @@ export class StandingRowCheck implements StateCheck {
 
   async compare(database: Database): Promise<RowFault[]> {
     const faults: RowFault[] = [];
-    const missing = new Map(this.#ledger.told);
+    const missing = new Map(this.#ledger.logged);
     for (const row of await readRows(database)) {
       const name = `Standing approval ${row.id} (${row.uuid})`;
-      const told = missing.get(row.uuid);
+      const logged = missing.get(row.uuid);
       missing.delete(row.uuid);
-      if (!told) {
+      if (!logged) {
         faults.push({ seq: undefined, message: `${name} has a row, but no entry in the log.` });
         continue;
       }
-      const wrong = (what: string) => faults.push({ seq: told.seq, message: `${name} ${what}.` });
-      if (digestOf(row) !== told.digest) wrong('is not what the log says was approved');
-      if (row.used !== told.used) wrong(`says it was used ${row.used} times, the log says ${told.used}`);
-      if (row.revoked_at !== told.revokedAt)
-        wrong(`says it was revoked at "${row.revoked_at}", the log says "${told.revokedAt}"`);
+      const wrong = (what: string) => faults.push({ seq: logged.seq, message: `${name} ${what}.` });
+      if (digestOf(row) !== logged.digest) wrong('is not what the log says was approved');
+      if (row.used !== logged.used) wrong(`says it was used ${row.used} times, the log says ${logged.used}`);
+      if (row.revoked_at !== logged.revokedAt)
+        wrong(`says it was revoked at "${row.revoked_at}", the log says "${logged.revokedAt}"`);
     }
     for (const [uuid, { seq }] of missing)
       faults.push({ seq, message: `Standing approval ${uuid} is in the log, but its row is missing.` });

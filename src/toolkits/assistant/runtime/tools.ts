@@ -46,15 +46,15 @@ function words(text: string): string[] {
   );
 }
 
-export interface Told {
+export interface ToolText {
   readonly text: string;
   readonly isError: boolean;
 }
 
-const tellProblem = (text: string): Told => ({ text, isError: true });
+const problemText = (text: string): ToolText => ({ text, isError: true });
 
-/** What came of a tool call, in words a model can act on. A call that did not happen says so first. */
-function tellOutcome(outcome: Outcome, maxChars: number): Told {
+/** The outcome of a tool call, in words a model can act on. A call that did not happen says so first. */
+function outcomeText(outcome: Outcome, maxChars: number): ToolText {
   switch (outcome.status) {
     case 'ok': {
       const text = typeof outcome.data === 'string' ? outcome.data : JSON.stringify(outcome.data);
@@ -63,23 +63,23 @@ function tellOutcome(outcome: Outcome, maxChars: number): Told {
       return { text: shorten(text, maxChars) + attached, isError: false };
     }
     case 'routed':
-      return tellProblem(
+      return problemText(
         `Not done. This call requires approval (approval ${outcome.approvalId}: ${outcome.reason}). Do not retry it; say in your answer that approval is pending.`,
       );
     case 'dry_run':
-      return tellProblem(
+      return problemText(
         `Not done: policy allows a dry run only (${outcome.rule}). ${outcome.data === undefined ? '' : `It would have returned: ${shorten(JSON.stringify(outcome.data), maxChars)}`}`.trim(),
       );
     case 'needs_person':
-      return tellProblem(`Not done. Only a person can decide this: ${outcome.question}`);
+      return problemText(`Not done. Only a person can decide this: ${outcome.question}`);
     case 'refused':
-      return tellProblem(
+      return problemText(
         `Refused and not done (${outcome.fault.code}): ${outcome.fault.message} ${outcome.fault.hint}`,
       );
     case 'failed':
-      return tellProblem(`Failed (${outcome.fault.code}): ${outcome.fault.message} ${outcome.fault.hint}`);
+      return problemText(`Failed (${outcome.fault.code}): ${outcome.fault.message} ${outcome.fault.hint}`);
     case 'indeterminate':
-      return tellProblem(
+      return problemText(
         'Outcome unknown: this call may have taken effect. Do not retry it; a person will check. Say so in your answer.',
       );
     default:
@@ -104,7 +104,7 @@ const USE = 'use_tool';
 
 export type OfferedTool = ReturnType<KernelPorts['tools']>[number];
 
-export interface ToolReply extends Told {
+export interface ToolReply extends ToolText {
   /** The tool that was really called, also behind use_tool. */
   readonly tool: string;
   readonly outcome?: Outcome;
@@ -164,13 +164,13 @@ export class ToolBench {
     if (call.name === FIND_TOOLS && this.#isCatalogue) return this.#find(call.input);
     const found = this.#resolve(call);
     if (!found) {
-      return { tool: call.name, attachments: [], ...tellProblem('Tool not found.') };
+      return { tool: call.name, attachments: [], ...problemText('Tool not found.') };
     }
     if (!found.args) {
       return {
         tool: found.tool.name,
         attachments: [],
-        ...tellProblem('Arguments must be a JSON object.'),
+        ...problemText('Arguments must be a JSON object.'),
       };
     }
     const { name } = found.tool;
@@ -180,7 +180,7 @@ export class ToolBench {
     );
     const attachments =
       outcome.status === 'ok' ? (outcome.content ?? []).filter((part) => part.type !== 'text') : [];
-    return { tool: name, outcome, attachments, ...tellOutcome(outcome, this.#limits.tool_result_chars) };
+    return { tool: name, outcome, attachments, ...outcomeText(outcome, this.#limits.tool_result_chars) };
   }
 
   #find(input: unknown): ToolReply {

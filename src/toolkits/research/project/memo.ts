@@ -42,12 +42,14 @@ export function withoutPrivateParts(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.includes(PRIVATE_MARK) ? `${publicMemo(value)}${CUT}` : value;
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) {
-    const told = value.map(withoutPrivateParts);
-    return told.some((item, at) => item !== value[at]) ? told : value;
+    const shared = value.map(withoutPrivateParts);
+    return shared.some((item, at) => item !== value[at]) ? shared : value;
   }
   const entries = Object.entries(value);
-  const told = entries.map(([name, item]) => [name, withoutPrivateParts(item ?? null)] as const);
-  return told.some(([, item], at) => item !== (entries[at]?.[1] ?? null)) ? Object.fromEntries(told) : value;
+  const shared = entries.map(([name, item]) => [name, withoutPrivateParts(item ?? null)] as const);
+  return shared.some(([, item], at) => item !== (entries[at]?.[1] ?? null))
+    ? Object.fromEntries(shared)
+    : value;
 }
 
 const CUT = `\n${PRIVATE_MARK} (private)`;

@@ -105,7 +105,7 @@ export function storedValues({ approval }: Pick<Filed, 'approval'>, lens: Privac
 
 /** For the reply: says that the same waits already, or that the researcher turned it down before and why. */
 export function filedNote({ alreadyPending, rejectedBefore }: Filed, lens: PrivacyView) {
-  const told = (text: string | undefined) => (text === undefined ? null : lens.tell(text));
+  const visible = (text: string | undefined) => (text === undefined ? null : lens.tell(text));
   return {
     ...(alreadyPending ? { already_pending: true } : {}),
     ...(rejectedBefore
@@ -113,8 +113,8 @@ export function filedNote({ alreadyPending, rejectedBefore }: Filed, lens: Priva
           previously_rejected: {
             suggestion_id: rejectedBefore.uuid,
             at: rejectedBefore.decidedAt?.toISOString() ?? null,
-            reason: told(rejectedBefore.decisionReason),
-            feedback: told(rejectedBefore.feedback),
+            reason: visible(rejectedBefore.decisionReason),
+            feedback: visible(rejectedBefore.feedback),
           },
         }
       : {}),

@@ -27,12 +27,12 @@ export const approveSuggestion = defineResearchTool({
     const name = approval.tool === 'create_code' ? { name: argText(approval.args, 'name') } : {};
     // The answer goes to the caller, which may be an agent that only carried the question.
     const { lens } = await openSession(context);
-    const told = Object.entries({ ...name, ...data }).map(([field, value]) => [
+    const visible = Object.entries({ ...name, ...data }).map(([field, value]) => [
       field,
       typeof value === 'string' ? lens.tell(value) : value,
     ]);
     return {
-      ...Object.fromEntries(told),
+      ...Object.fromEntries(visible),
       status: STATUS[approval.tool] ?? String(data.status ?? 'applied'),
       suggestion_id: approval.uuid,
     };
