@@ -127,6 +127,14 @@ export interface Decided {
   readonly outcome: Outcome | undefined;
 }
 
+export interface ApproveOptions {
+  readonly note?: string;
+  /** The one the decider looked at; a row that was edited since is not approved. */
+  readonly version?: number;
+  /** The person also makes the call that lets it run, such as opening its project. */
+  readonly prepare?: boolean;
+}
+
 /** The one queue for everything that waits for a person. Ids may be the integer (as number or text) or the uuid. */
 export interface ApprovalsPort {
   propose(proposal: Proposal): Promise<Approval>;
@@ -137,15 +145,9 @@ export interface ApprovalsPort {
   present(approval: Approval): Promise<ApprovalPresentation>;
   /** The same with its text as this reader may see it; see `Toolkit.redactForAgent`. */
   tell(approval: Approval, reader: Principal): Promise<Approval>;
-  /**
-   * `version`: the one the decider looked at; a row that was edited since is not approved. `prepare`: the person also makes
-   * the call that lets it run, such as opening its project.
-   */
-  approve(
-    id: string | number,
-    by: Principal,
-    options?: { readonly note?: string; readonly version?: number; readonly prepare?: boolean },
-  ): Promise<Decided>;
+  approve(id: string | number, by: Principal, options?: ApproveOptions): Promise<Decided>;
+  /** Throws what `approve` would refuse now, and decides nothing. */
+  requireApprovable(id: string | number, by: Principal, options?: ApproveOptions): Promise<Approval>;
   reject(
     id: string | number,
     by: Principal,

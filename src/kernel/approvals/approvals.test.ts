@@ -205,6 +205,27 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     else expect(lines).toEqual(approve.status === 'fulfilled' ? ['hello'] : []);
   });
 
+  it('says before a decision what would refuse it, and decides nothing', async () => {
+    const { approvals } = test.kernel;
+    const id = await ask();
+    const before = await approvals.get(id);
+    expect(await approvals.requireApprovable(id, PERSON, { version: 1 })).toEqual(before);
+    expect(await approvals.get(id)).toEqual(before);
+    const refusals = [
+      [() => approvals.requireApprovable(id, PERSON, { version: 2 }), 'edited after you opened it'],
+      [() => approvals.requireApprovable(id, AGENT), 'agents may not decide approvals'],
+      [() => approvals.requireApprovable(77, PERSON), 'not found'],
+    ] as const;
+    for (const [refused, why] of refusals) await expect(refused()).rejects.toThrow(why);
+    await approvals.reject(id, PERSON);
+    await expect(approvals.requireApprovable(id, PERSON)).rejects.toThrow('already rejected by person:ada');
+    const late = await ask('late');
+    pass(25);
+    await expect(approvals.requireApprovable(late, PERSON)).rejects.toThrow('expired at');
+    expect((await approvals.get(late))?.state).toBe('expired');
+    expect(await test.lines()).toEqual([]);
+  });
+
   it('satisfies only ask: what denies by then still refuses, and the row waits again', async () => {
     const id = await ask();
     await test.setPolicy({

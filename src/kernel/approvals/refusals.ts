@@ -28,7 +28,12 @@ export function refuseOwn({ requester, id }: Approval, by: Principal, agentsMayA
   if (isSharedIdentity(requester)) hard(`${principalName(requester)} may have been acting for this agent.`);
 }
 
-export function alreadyText(current: Approval, name: TransitionName): string {
+export const alreadyError = (current: Approval, name: TransitionName): ToolError =>
+  new ToolError('approval_state', alreadyText(current, name), {
+    detail: { id: current.id, state: current.state },
+  });
+
+function alreadyText(current: Approval, name: TransitionName): string {
   if (sourcesOf(name, current.kind).includes(current.state))
     return `Approval ${current.id} was just changed by someone else. Review it again.`;
   const who = current.decidedBy ? ` by ${principalName(current.decidedBy)}` : '';

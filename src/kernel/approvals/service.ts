@@ -2,7 +2,13 @@ import type { Updateable } from 'kysely';
 import { ToolError } from '../../contract/errors.ts';
 import { type JsonObject, withoutFalseDryRun } from '../../contract/json.ts';
 import { type Outcome, outcomeData } from '../../contract/outcome.ts';
-import type { Approval, ApprovalFilter, ApprovalsPort, Decided } from '../../contract/ports.ts';
+import type {
+  Approval,
+  ApprovalFilter,
+  ApprovalsPort,
+  ApproveOptions,
+  Decided,
+} from '../../contract/ports.ts';
 import type { ApprovalPresentation } from '../../contract/presentation.ts';
 import { type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
@@ -23,7 +29,7 @@ import {
 } from './presentations.ts';
 import { approvalForAgent, countApprovals, idsOf, toApproval, usualDecisions } from './query.ts';
 import { type ApprovalQueue, isExpired, requireComplete } from './queue.ts';
-import { alreadyText, expiredText, obstacleOf, refuseOwn, toolUnavailable } from './refusals.ts';
+import { alreadyError, expiredText, obstacleOf, refuseOwn, toolUnavailable } from './refusals.ts';
 import { createSigning, type Signing } from './sign.ts';
 import { alwaysAsks, SIGNED_EACH_TIME } from './standing.ts';
 import type { TransitionName } from './transitions.ts';
@@ -44,6 +50,8 @@ export interface DecisionPorts {
 /** One transaction must hold their entries. */
 const MAX_TOGETHER = 10_000;
 const KERNEL = 'system:kernel';
+
+type Decision = 'approve' | 'reject';
 
 /** Runs a row that was approved but never got to run, because its process died in between. */
 export interface ApprovalExecutor {
@@ -94,32 +102,31 @@ export function createApprovals({
       return rows;
     });
     if (moved) return toApproval(moved);
-    const current = await mustFind(id);
-    throw new ToolError('approval_state', alreadyText(current, name), {
-      detail: { id: current.id, state: current.state },
+    throw alreadyError(await mustFind(id), name);
+  };
+
+  /** Throws unless it can still be decided. */
+  const requireOpen = async (approval: Approval, name: Decision): Promise<void> => {
+    if (approval.state !== 'pending') throw alreadyError(approval, name);
+    if (!isExpired(approval, now())) return;
+    await moveOne(approval, 'expire', CLOCK, { state: 'expired' });
+    throw new ToolError('approval_state', expiredText(approval), {
+      detail: { id: approval.id, state: 'expired' },
     });
   };
 
-  const decide = async (
+  const decide = (
     approval: Approval,
-    name: 'approve' | 'reject',
+    name: Decision,
     by: Principal,
     set: Updateable<ApprovalsTable>,
-  ): Promise<Approval> => {
-    refuseOwn(approval, by, agentsMayApprove);
-    if (approval.state === 'pending' && isExpired(approval, now())) {
-      await moveOne(approval, 'expire', CLOCK, { state: 'expired' });
-      throw new ToolError('approval_state', expiredText(approval), {
-        detail: { id: approval.id, state: 'expired' },
-      });
-    }
-    return moveOne(approval, name, principalName(by), {
+  ): Promise<Approval> =>
+    moveOne(approval, name, principalName(by), {
       ...set,
       state: name === 'approve' ? 'approved' : 'rejected',
       decided_at: now().toISOString(),
       decided_by: principalName(by),
     });
-  };
 
   /** Where a pending row contradicts the log. */
   const findForgery = async (approval: Approval): Promise<ForgedApproval | undefined> => {
@@ -142,21 +149,39 @@ export function createApprovals({
     throw forgery;
   };
 
-  /** What cannot run now is not decided: a decision that uses up the approval without effect helps no one. */
-  const requirePossible = async (
-    bound: BoundTool,
-    approval: Approval,
-    by: Principal,
-    prepare = false,
-  ): Promise<void> => {
+  /**
+   * What cannot run now is not decided: a decision that uses up the approval without effect helps no one. Returns the
+   * call that lets it run, where the person agreed to make it.
+   */
+  const requirePossible = async (bound: BoundTool, approval: Approval, prepare = false) => {
     const obstacle = await obstacleOf(bound, approval);
-    if (!obstacle) return;
-    const { error, remedy } = obstacle;
-    if (!prepare || !remedy || by.kind !== 'person') throw error;
-    const outcome = await invoke(remedy.tool, remedy.args, by);
-    if ('fault' in outcome) throw outcome.fault;
-    const left = await obstacleOf(bound, approval);
-    if (left) throw left.error;
+    if (obstacle && !(prepare && obstacle.remedy)) throw obstacle.error;
+    return obstacle?.remedy;
+  };
+
+  /** The approval, if nothing is against approving it now, and what has to be called first. */
+  const findApprovable = async (id: string | number, by: Principal, options: ApproveOptions = {}) => {
+    const approval = await mustFind(id);
+    // The move compares the version once more, so that nothing slips in between.
+    if (approval.state === 'pending' && approval.version !== (options.version ?? approval.version)) {
+      throw new ToolError(
+        'approval_state',
+        'This approval was edited after you opened it. Review it before you decide.',
+        { detail: { id: approval.id, state: approval.state } },
+      );
+    }
+    const bound = await queue.ports.resolve(approval.tool);
+    if (approval.kind === 'call' && !bound) throw toolUnavailable(approval);
+    refuseOwn(approval, by, agentsMayApprove);
+    await requireAsked(approval);
+    const { required, signed } = await signing.requirement(approval);
+    if (required > 0)
+      throw signatureMissing(approval, required, signed.length, await queue.ports.inboxUrl?.(approval.id));
+    const prepare = options.prepare && by.kind === 'person';
+    const isPending = approval.state === 'pending';
+    const remedy = bound && isPending ? await requirePossible(bound, approval, prepare) : undefined;
+    await requireOpen(approval, 'approve');
+    return { approval, first: bound && remedy ? { bound, ...remedy } : undefined };
   };
 
   const execute = async (approval: Approval): Promise<Decided> => {
@@ -214,30 +239,24 @@ export function createApprovals({
       return { ...shown, ...(await context(approval, bound)) };
     },
     tell: (approval, reader) => approvalForAgent(queue.ports.resolve, approval, reader),
+    async requireApprovable(id, by, options) {
+      return (await findApprovable(id, by, options)).approval;
+    },
     async approve(id, by, options) {
-      const approval = await mustFind(id);
-      // The move below compares the version once more, so that nothing slips in between.
-      if (approval.state === 'pending' && approval.version !== (options?.version ?? approval.version)) {
-        throw new ToolError(
-          'approval_state',
-          'This approval was edited after you opened it. Review it before you decide.',
-          { detail: { id: approval.id, state: approval.state } },
-        );
+      const { approval, first } = await findApprovable(id, by, options);
+      if (first) {
+        const outcome = await invoke(first.tool, first.args, by);
+        if ('fault' in outcome) throw outcome.fault;
+        await requirePossible(first.bound, approval);
       }
-      const bound = await queue.ports.resolve(approval.tool);
-      if (approval.kind === 'call' && !bound) throw toolUnavailable(approval);
-      refuseOwn(approval, by, agentsMayApprove);
-      await requireAsked(approval);
-      const { required, signed } = await signing.requirement(approval);
-      if (required > 0)
-        throw signatureMissing(approval, required, signed.length, await queue.ports.inboxUrl?.(approval.id));
-      if (bound && approval.state === 'pending') await requirePossible(bound, approval, by, options?.prepare);
       const approved = await decide(approval, 'approve', by, { decision_reason: options?.note ?? null });
       if (approved.kind === 'permit') return { approval: approved, outcome: undefined };
       return execute(approved);
     },
     async reject(id, by, options) {
       const approval = await mustFind(id);
+      refuseOwn(approval, by, agentsMayApprove);
+      await requireOpen(approval, 'reject');
       return decide(approval, 'reject', by, {
         decision_reason: options?.reason ?? null,
         feedback: options?.feedback ?? null,
