@@ -7,6 +7,7 @@ import { exportRun, signingKeys } from '../kernel/log/index.ts';
 import { renderMetrics } from '../kernel/prometheus.ts';
 import { VERSION } from '../lib/log.ts';
 import { toolkitEntries } from '../toolkits/index.generated.ts';
+import { Holds } from '../web/api/holds.ts';
 import { passkeyPage } from '../web/passkey-page.ts';
 import type { WebPorts } from '../web/ports.ts';
 import { agentCommand } from './agent-command.ts';
@@ -39,6 +40,13 @@ export function webPorts(app: App): WebPorts {
     ports: app.ports,
     inventory,
     database,
+    holds: new Holds({
+      approvals: kernel.approvals,
+      seconds: config.approvals.hold_seconds,
+      log: app.log,
+      now: app.now,
+      publish: () => kernel.events.publish('holds', {}),
+    }),
     log: app.log,
     version: VERSION,
     toolkits: [...enabledToolkits(config.toolkits), ...(app.gateway ? [GATEWAY_PAGE] : [])],

@@ -58,6 +58,15 @@ export const approvals = configSection('approvals', 'The approval inbox.', () =>
         .default(true)
         .describe('False: ignore approval dialogs in the client; only the inbox and the commands decide.')
         .meta({ tighten: 'to-false' }),
+      hold_seconds: z
+        .number()
+        .int()
+        .min(0)
+        .max(30)
+        .default(8)
+        .describe(
+          'Seconds (0 to 30) for which the web app holds an approved live call that others see or that has no undo, so a person can call it off; 0 runs it immediately. Signed calls are not held.',
+        ),
       passkey: z
         .enum(['off', 'destructive', 'always'])
         .default('off')

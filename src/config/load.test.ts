@@ -72,6 +72,7 @@ describe('layers', () => {
     });
     expect(config.approvals).toEqual({
       expiry_hours: 24,
+      hold_seconds: 8,
       agents_may_approve: false,
       dialogs: true,
       passkey: 'off',
@@ -150,6 +151,7 @@ describe('mistakes in the file', () => {
     ['[server]\nport = "8765"', 'config.toml:2: server.port: must be a number, not "8765"'],
     ['[server]\nport = 1.5', 'config.toml:2: server.port: must be an integer, not 1.5'],
     ['[server]\nport = 70000', 'config.toml:2: server.port: must be at most 65535, not 70000'],
+    ['[approvals]\nhold_seconds = 31', 'config.toml:2: approvals.hold_seconds: must be at most 30, not 31'],
     ['[approvals]\nexpiry_hours = 0', 'config.toml:2: approvals.expiry_hours: must be more than 0, not 0'],
     [
       '[mcp_policy]\ndry_run_mutations = 1',

@@ -33,11 +33,12 @@ export async function serve(app: App, { json }: { readonly json: boolean }): Pro
     profile: config.profile,
     discovery: false,
   });
+  const web = webPorts(app);
   const http = await serveOnHttp(served, {
     host,
     port,
     allowedHosts: allowedHosts(app),
-    web: createWebApp(webPorts(app)),
+    web: createWebApp(web),
   }).catch(addressInUseError({ host, port }, '--port'));
   const tcp = tcpAddress ? await listenOnTcp(served, tcpAddress) : undefined;
   const stop = new AbortController();
@@ -57,7 +58,7 @@ export async function serve(app: App, { json }: { readonly json: boolean }): Pro
   log.info('Stopping');
   stop.abort();
   clearInterval(upkeep);
-  await Promise.allSettled(jobs);
+  await Promise.allSettled([...jobs, web.holds.close()]);
   await tcp?.close();
   await http.close();
 }

@@ -7,6 +7,7 @@ import type { Kernel } from '../kernel/kernel.ts';
 import type { PolicyOverrides } from '../kernel/policy/in-force.ts';
 import type { Policy, PolicyInput } from '../kernel/policy/index.ts';
 import type { Database } from '../kernel/store/database.ts';
+import type { Holds } from './api/holds.ts';
 import type { PasskeyPage } from './passkey-page.ts';
 
 /** What the web application may use. Everything that acts goes through `kernel.invoke` or the approval queue. */
@@ -15,6 +16,8 @@ export interface WebPorts {
   readonly ports: KernelPorts;
   readonly inventory: Inventory;
   readonly database: Database;
+  /** Approved calls that wait before they run; closed when the server stops. */
+  readonly holds: Holds;
   readonly log: Log;
   readonly version: string;
   /** The enabled toolkits, in the order of the navigation. */

@@ -7,6 +7,7 @@ import { ToolError } from '../contract/errors.ts';
 import { PolicyError } from '../kernel/policy/index.ts';
 import { isUnused } from '../kernel/views/calls.ts';
 import { addActivityRoutes } from './api/activity.ts';
+import { addApproveRoutes } from './api/approve.ts';
 import { addEventRoutes } from './api/events.ts';
 import { addGovernanceRoutes } from './api/governance.ts';
 import { hintFor } from './api/hints.ts';
@@ -130,6 +131,7 @@ export function createWebApp(ports: WebPorts): Hono {
       profile: ports.profile,
       mode,
       approval_mode: approvalMode,
+      hold_seconds: ports.holds.seconds,
       paused: await ports.kernel.isPaused(),
       unused: await isUnused(ports.database),
     });
@@ -137,6 +139,7 @@ export function createWebApp(ports: WebPorts): Hono {
   api.post('/sign-out', (context) => handleSignOut(context, ports.database));
   api.get('/snippets', (context) => context.json(ports.snippets()));
   addInboxRoutes(api, ports);
+  addApproveRoutes(api, ports);
   addStandingRoutes(api, ports);
   addActivityRoutes(api, ports);
   addGovernanceRoutes(api, ports);

@@ -199,6 +199,7 @@ const open = async (id: number): Promise<void> => {
   await page.goto(`${server.url}/inbox/${id}`);
   await item(id).waitFor();
 };
+const hold = (on: Page) => on.getByRole('region', { name: 'Decision on hold' });
 /** UUIDs, the long numbers of X, hashes. */
 const RAW_ID = /[0-9a-f]{8}-[0-9a-f]{4}-|\d{13,}|[0-9a-f]{32,}/iu;
 const JSON_TEXT = /[{[]\s*"\w+"\s*:|":\s*["{[]/u;
@@ -338,15 +339,15 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
       await page.locator('.inbox-row', { hasText: title }).getByRole('checkbox').check({ force: true });
     await page.keyboard.press('a');
     await page.getByRole('dialog').getByRole('button', { name: 'Approve 2' }).click();
-    await page.getByRole('region', { name: 'Decision on hold' }).getByText('2 live calls').waitFor();
+    await hold(page).getByText('2 live calls').waitFor();
     expect(await stateOf()).toBe('pending');
     await page.keyboard.press('u');
     await page.getByText('Not sent; all 2 are still pending.').waitFor();
-    const approve = async (): Promise<void> => {
-      await open(id);
-      await page.locator('.item-actions > .button:first-child:not([aria-disabled])').waitFor();
-      await page.keyboard.press('a');
-      await page.getByRole('region', { name: 'Decision on hold' }).waitFor();
+    const approve = async (on = page): Promise<void> => {
+      await on.goto(`${server.url}/inbox/${id}`);
+      await on.locator('.item-actions > .button:first-child:not([aria-disabled])').waitFor();
+      await on.keyboard.press('a');
+      await hold(on).waitFor();
     };
     await approve();
     expect(await stateOf()).toBe('pending');
@@ -355,22 +356,72 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await approve();
     // Going elsewhere in the app neither loses nor hurries it.
     await page.getByRole('link', { name: 'Activity' }).click();
-    await page
-      .getByRole('region', { name: 'Decision on hold' })
-      .getByRole('button', { name: 'Run now' })
-      .click();
-    await expect.poll(stateOf, { timeout: 20_000 }).not.toBe('pending');
-    // Leaving sends it on the way out.
+    await hold(page).getByRole('button', { name: 'Run now' }).click();
+    await expect.poll(stateOf, { timeout: 20_000 }).toBe('done');
+    await page.getByRole('link', { name: 'Show' }).last().waitFor();
+    expect(await hold(page).count()).toBe(0);
+  });
+
+  it('are held by the server: a reload and another tab show the hold, and closing the tab does not end it', async () => {
     const [next] = ((await get('/inbox?brief=1&toolkit=desk&q=new.md')) as { items: { id: number }[] }).items;
+    const stateOf = async () => ((await get(`/inbox/${next?.id}`)) as { state: string }).state;
     const spare = await context.newPage();
+    const approve = async (): Promise<void> => {
+      await spare.goto(`${server.url}/inbox/${next?.id}`);
+      await spare.locator('.item-actions > .button:first-child:not([aria-disabled])').waitFor();
+      await spare.keyboard.press('a');
+      await hold(spare).waitFor();
+    };
+    // Undo that comes before the server has answered is for this approval, not for one before it.
+    await spare.route('**/approve', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await route.continue();
+    });
     await spare.goto(`${server.url}/inbox/${next?.id}`);
     await spare.locator('.item-actions > .button:first-child:not([aria-disabled])').waitFor();
     await spare.keyboard.press('a');
-    await spare.getByRole('region', { name: 'Decision on hold' }).waitFor();
+    await spare.keyboard.press('u');
+    await spare.getByText('Not sent; it is still pending.').waitFor();
+    await spare.unroute('**/approve');
+
+    await page.goto(`${server.url}/inbox/${next?.id}`);
+    await page.locator('.item-actions').waitFor();
+    await approve();
+    await hold(page).waitFor();
+    await page.getByText('Approved. It runs in a few seconds').waitFor();
+    await page.keyboard.press('u');
+    for (const tab of [page, spare]) await tab.getByText('Not sent; it is still pending.').waitFor();
+    await approve();
+    await spare.reload();
+    await hold(spare)
+      .getByText(/Runs in [1-8] s/)
+      .waitFor();
     await spare.close({ runBeforeUnload: true });
-    await expect
-      .poll(async () => ((await get(`/inbox/${next?.id}`)) as { state: string }).state, { timeout: 20_000 })
-      .not.toBe('pending');
+    expect(await stateOf()).toBe('pending');
+    await page.goto('about:blank');
+    await expect.poll(stateOf, { timeout: 20_000 }).toBe('done');
+  });
+
+  it('can only be rejected by another person while they are on hold', async () => {
+    const [row] = ((await get('/inbox?brief=1&toolkit=desk')) as { items: { id: number }[] }).items;
+    const id = row?.id ?? 0;
+    const held = { held_by: 'person:robin', held_until: new Date(Date.now() + 8000).toISOString() };
+    await page.route(`**/inbox/${id}`, async (route) => {
+      if (route.request().resourceType() === 'document') return route.continue();
+      const response = await route.fetch();
+      return route.fulfill({ response, json: { ...(await response.json()), ...held } });
+    });
+    await open(id);
+    await page.getByText('Approved by robin. It runs in a few seconds unless you reject it.').waitFor();
+    expect(await page.locator('.item-actions .button').allInnerTexts()).toEqual([
+      expect.stringContaining('Reject'),
+    ]);
+    await page.keyboard.press('a');
+    await page.keyboard.press('r');
+    await page.getByRole('textbox', { name: 'Reason' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.unroute(`**/inbox/${id}`);
+    expect(((await get(`/inbox/${id}`)) as { state: string }).state).toBe('pending');
   });
 
   it('are remembered as a sentence that was tested on past calls, or the page says why not', async () => {
@@ -399,6 +450,22 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
 
   it('cause no error on the console and no violation of the content security policy', () => {
     expect(complaints).toEqual([]);
+  });
+
+  // The last: a page that loses its server reports that on the console.
+  it('stay pending when the server stops during a hold, and the page says so', async () => {
+    const [row] = ((await get('/inbox?brief=1&toolkit=desk')) as { items: { id: number }[] }).items;
+    await open(row?.id ?? 0);
+    await page.locator('.item-actions > .button:first-child:not([aria-disabled])').waitFor();
+    await page.keyboard.press('a');
+    await hold(page).waitFor();
+    await server.stop();
+    await server.start();
+    await page.getByText('The server was restarted during the hold').waitFor();
+    expect(await hold(page).count()).toBe(0);
+    // Longer than the hold was.
+    await page.waitForTimeout(9000);
+    expect(((await get(`/inbox/${row?.id}`)) as { state: string }).state).toBe('pending');
   });
 });
 

@@ -59,6 +59,9 @@ export interface Item extends Omit<Brief, 'risks'> {
   readonly edits: readonly Edit[];
   /** Everything a person reads before they decide; resolved again for each request while it is pending. */
   readonly presentation: ApprovalPresentation;
+  /** Who approved this version of it; it runs at `held_until` unless it is called off or decided otherwise. */
+  readonly held_by: string | null;
+  readonly held_until: string | null;
   /** How many people must sign it with a passkey, and who has. */
   readonly signing: {
     readonly required: number;
@@ -73,6 +76,56 @@ export interface Item extends Omit<Brief, 'risks'> {
     readonly calls: number;
     readonly undone: boolean;
   } | null;
+}
+
+/** An approved call on hold: exactly this version of it. */
+export interface HeldItem {
+  readonly id: number;
+  readonly version: number;
+  readonly title: string;
+  /** What is said of it once it is done. */
+  readonly done: string;
+}
+
+/** What came of one approval; `error` where it was not decided. */
+export interface DecisionResult {
+  readonly id: number;
+  readonly state?: string;
+  readonly result?: { readonly message?: string; readonly hint?: string } | null;
+  readonly error?: string;
+  readonly code?: string;
+  readonly hint?: string | null;
+  /** It is approved and waits in the hold with this key. */
+  readonly held?: string;
+}
+
+/** Approved together, and run together when the time is over. */
+export interface HoldView {
+  readonly key: string;
+  readonly state: 'held' | 'running' | 'ran' | 'called_off';
+  readonly items: readonly HeldItem[];
+  readonly until: string;
+  readonly left_ms: number;
+  /** Of the whole hold. */
+  readonly hold_ms: number;
+  /** One for each item, once it ran. */
+  readonly results: readonly DecisionResult[];
+}
+
+/** `POST /inbox/:id/approve`; without holds where nothing is held. */
+export interface ApprovedData extends DecisionResult {
+  readonly holds?: readonly HoldView[];
+}
+
+/** `POST /inbox/approve`. */
+export interface ApprovedTogetherData {
+  readonly results: readonly DecisionResult[];
+  readonly holds?: readonly HoldView[];
+}
+
+/** `GET /holds`: those of the signed-in person in the order in which they began, with those that have just ended. */
+export interface HoldsData {
+  readonly holds: readonly HoldView[];
 }
 
 /** `GET /standing/draft/:approval`: the exact call again, what it says, and what it would have answered. */

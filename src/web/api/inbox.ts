@@ -2,31 +2,24 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { APPROVAL_STATES, type Approval, type ApprovalFilter, type Decided } from '../../contract/ports.ts';
+import { APPROVAL_STATES, type Approval, type ApprovalFilter } from '../../contract/ports.ts';
 import { ENVIRONMENTS } from '../../contract/presentation.ts';
 import { type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
 import { countFacets, countGroups } from '../../kernel/approvals/query.ts';
 import { describeCalls } from '../../kernel/views/activity.ts';
 import { readEdits } from '../../kernel/views/inbox.ts';
-import type { Brief, Item } from '../../kernel/views/shapes.ts';
+import type { Item } from '../../kernel/views/shapes.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { presentOutcome, presentStoredOutcome, readJson, readQuery, send } from './body.ts';
-import { hintFor } from './hints.ts';
+import { each, toBrief, toJson } from './approval-json.ts';
+import { readJson, readQuery, send } from './body.ts';
 import { runUndo, showUndo } from './undo.ts';
 
 const argsBody = z.object({ args: z.record(z.string(), z.unknown()) }).strict();
 const rejectBody = z
   .object({ reason: z.string().max(2000).optional(), feedback: z.string().max(5000).optional() })
   .strict();
-const seen = z.int().optional().describe('The version the person reviewed; any other is refused.');
-const idsBody = z
-  .object({ ids: z.array(z.int()).min(1).max(500), versions: z.array(z.int()).optional() })
-  .strict();
 const rejectManyBody = rejectBody.extend({ ids: z.array(z.int()).min(1).max(500) });
-const noteBody = z
-  .object({ note: z.string().max(2000).optional(), version: seen, prepare: z.boolean().optional() })
-  .strict();
 const AGE = /^(\d+)(m|h|d)$/;
 const age = z.string().regex(AGE, 'must be a duration such as 30m, 24h or 7d').optional();
 /** Repeated values are separated by commas; all filters apply together. */
@@ -57,7 +50,6 @@ const listQuery = filterQuery.extend({
 });
 /** The filter of the list as its address has it, and how many items the person saw it match. */
 const rejectMatchingBody = rejectBody.extend({ filter: filterQuery, total: z.int().min(0) });
-const SUMMARY_SHOWN = 300;
 
 /** Everything that waits for the person, and their decisions on it. */
 export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
@@ -98,8 +90,11 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   api.get('/inbox/:id', async (context) => {
     const approval = await mustFind(ports, context.req.param('id'));
     const bound = await ports.inventory.resolve(approval.tool);
+    const held = ports.holds.of(approval);
     return send({
       ...toJson(approval),
+      held_by: held?.by ?? null,
+      held_until: held?.until.toISOString() ?? null,
       tool_title: bound?.tool.title ?? approval.tool,
       tool_summary: bound?.tool.summary ?? '',
       input_schema: (bound?.tool.input.json ?? {}) as JsonObject,
@@ -107,16 +102,6 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       presentation: await kernel.approvals.present(approval),
       signing: await readSigning(ports, approval, context.get('session').person),
       undo: await showUndo(ports, approval),
-    });
-  });
-
-  api.post('/inbox/approve', async (context) => {
-    const { ids, versions } = await readJson(context, idsBody);
-    const { person } = context.get('session');
-    return send({
-      results: await each(ids, async (id, index) =>
-        decided(await kernel.approvals.approve(id, person, { version: versions?.[index] })),
-      ),
     });
   });
 
@@ -134,19 +119,6 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     return send({
       rejected: await kernel.approvals.rejectMatching(toFilter(filter, ports.now()), person, why),
     });
-  });
-
-  api.post('/inbox/:id/approve', async (context) => {
-    const { note, version, prepare } = await readJson(context, noteBody);
-    return send(
-      decided(
-        await kernel.approvals.approve(context.req.param('id'), context.get('session').person, {
-          note,
-          version,
-          prepare,
-        }),
-      ),
-    );
   });
 
   api.post('/inbox/:id/reject', async (context) => {
@@ -250,88 +222,8 @@ function before(now: Date, age: string): Date {
   return new Date(now.getTime() - Number(count) * ms);
 }
 
-/** One after the other; what is wrong with one is its own result. */
-async function each(
-  ids: readonly number[],
-  work: (id: number, index: number) => Promise<JsonObject>,
-): Promise<JsonObject[]> {
-  const results: JsonObject[] = [];
-  for (const [index, id] of ids.entries()) {
-    try {
-      results.push(await work(id, index));
-    } catch (error) {
-      if (!(error instanceof ToolError)) throw error;
-      results.push({ id, error: error.message, code: error.code, hint: hintFor(error.code) ?? null });
-    }
-  }
-  return results;
-}
-
 async function mustFind({ kernel }: WebPorts, id: string): Promise<Approval> {
   const approval = await kernel.approvals.get(id);
   if (!approval) throw new ToolError('not_found', `Approval ${id} not found.`);
   return approval;
-}
-
-const decided = ({ approval, outcome }: Decided): JsonObject => ({
-  ...toJson(approval),
-  result: outcome ? presentOutcome(outcome) : null,
-});
-
-/** What a list shows: ten thousand whole calls would not fit a page. */
-const toBrief = (one: Approval): Brief => ({
-  id: one.id,
-  version: one.version,
-  kind: one.kind,
-  state: one.state,
-  tool: one.tool,
-  effect: one.effect,
-  requester: principalName(one.requester),
-  ordered_by: one.requester.orderedBy ?? null,
-  toolkit: one.toolkit,
-  summary: one.summary.length > SUMMARY_SHOWN ? `${one.summary.slice(0, SUMMARY_SHOWN)}…` : one.summary,
-  gist: one.gist ?? null,
-  environment: one.environment ?? null,
-  signers: one.signers,
-  risks: one.risks.length,
-  first_risk: one.risks[0] ?? null,
-  run_id: one.runId ?? null,
-  created_at: one.createdAt.toISOString(),
-});
-
-/** An approval as pages see it: names as the API writes them everywhere. */
-function toJson(one: Approval): JsonObject {
-  return {
-    id: one.id,
-    uuid: one.uuid,
-    version: one.version,
-    kind: one.kind,
-    state: one.state,
-    tool: one.tool,
-    toolkit: one.toolkit,
-    effect: one.effect,
-    args: one.args,
-    requester: principalName(one.requester),
-    ordered_by: one.requester.orderedBy ?? null,
-    requester_label: one.requester.label ?? null,
-    reason: one.reason,
-    rule: one.rule,
-    summary: one.summary,
-    gist: one.gist ?? null,
-    environment: one.environment ?? null,
-    signers: one.signers,
-    first_risk: one.risks[0] ?? null,
-    risks: [...one.risks],
-    context: one.context,
-    run_id: one.runId ?? null,
-    group_id: one.groupId ?? null,
-    created_at: one.createdAt.toISOString(),
-    expires_at: one.expiresAt?.toISOString() ?? null,
-    decided_at: one.decidedAt?.toISOString() ?? null,
-    decided_by: one.decidedBy ? principalName(one.decidedBy) : null,
-    decision_reason: one.decisionReason ?? null,
-    feedback: one.feedback ?? null,
-    call_id: one.callId ?? null,
-    outcome: presentStoredOutcome(one.outcome),
-  };
 }

@@ -41,20 +41,14 @@ interface Options {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** Is sent even if the page closes at this moment. */
-  readonly keepalive?: boolean;
 }
 
-async function send(
-  path: string,
-  { method = 'GET', body, signal, keepalive = false }: Options,
-): Promise<Response> {
+async function send(path: string, { method = 'GET', body, signal }: Options): Promise<Response> {
   try {
     return await fetch(apiPath(path), {
       method,
       credentials: 'same-origin',
       signal: signal ?? null,
-      keepalive,
       headers: {
         ...(method === 'GET' ? {} : { 'x-csrf-token': csrf }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

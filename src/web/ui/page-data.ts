@@ -1,5 +1,6 @@
 import { useCallback, useRef } from 'react';
 import type { ViewData, ViewParams, ViewSpecs } from '../../contract/view.ts';
+import type { DecisionResult } from '../../kernel/views/shapes.ts';
 import { ApiError, api, callTool, post, type Query, toApiError, useQuery, viewPath } from './api.ts';
 import type { Json, JsonRecord } from './session.ts';
 import { useErrorToast, useToast } from './toast.tsx';
@@ -94,11 +95,6 @@ interface Waiting {
   readonly version: number;
 }
 
-interface Decided {
-  readonly state: string;
-  readonly result?: { readonly message?: string; readonly hint?: string } | null;
-}
-
 /** Decides on what waits in the inbox, from the page it belongs to. A second press on the same decides nothing. */
 export function useDecide(): (item: Waiting, verdict: Verdict) => Promise<boolean> {
   const describeError = useErrorToast();
@@ -109,8 +105,9 @@ export function useDecide(): (item: Waiting, verdict: Verdict) => Promise<boolea
       deciding.current.add(id);
       try {
         const body = verdict === 'approve' ? { version } : {};
-        const { state, result } = await post<Decided>(`/inbox/${id}/${verdict}`, body);
-        if (verdict === 'reject' || state === 'done') return true;
+        const { state, result, held } = await post<DecisionResult>(`/inbox/${id}/${verdict}`, body);
+        // What the server holds is shown above every page until it runs.
+        if (verdict === 'reject' || state === 'done' || held) return true;
         const error = result?.message ?? `It was approved, and it is ${state}.`;
         describeError(new ApiError(0, { error, ...(result?.hint ? { hint: result.hint } : {}) }));
       } catch (error) {

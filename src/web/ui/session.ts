@@ -12,6 +12,8 @@ export interface Session {
   readonly profile: string;
   readonly mode: 'autopilot' | 'composer';
   readonly approval_mode: boolean;
+  /** How long the server holds a live call before it runs; 0: not at all. */
+  readonly hold_seconds: number;
   readonly paused: boolean;
   /** This store was never used. */
   readonly unused: boolean;

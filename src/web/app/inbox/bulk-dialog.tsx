@@ -1,13 +1,14 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import type { Brief, InboxPageData } from '../../../kernel/views/shapes.ts';
+import type { Brief, DecisionResult, InboxPageData } from '../../../kernel/views/shapes.ts';
 import { type ApiError, api, post, toApiError } from '../../ui/api.ts';
 import { Skeleton } from '../../ui/badge.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button } from '../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import type { SignedResult } from '../../ui/passkey.ts';
+import { useSession } from '../../ui/session.ts';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
-import { BulkItems, type BulkResult } from './bulk-items.tsx';
+import { BulkItems } from './bulk-items.tsx';
 import { useDecisions } from './decisions.tsx';
 import type { InboxView } from './filter.ts';
 import { isGrave } from './marks.tsx';
@@ -21,9 +22,9 @@ const PAGE = 200;
 const MOST = 500;
 
 export type Verdict = 'approve' | 'reject';
-/** Like one approved alone: live calls wait a few seconds, in which all of them can be called off. */
 const HELD = 'held';
-const isHeld = ({ kind, environment, signers }: Brief): boolean =>
+/** The server holds live calls that are approved together, so they are sent together. */
+const isLive = ({ kind, environment, signers }: Brief): boolean =>
   kind === 'call' && environment === 'live' && signers === 0;
 
 const WORDS = {
@@ -87,13 +88,14 @@ interface ReviewProps {
 }
 
 function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
-  const [results, setResults] = useState<readonly BulkResult[]>();
+  const [results, setResults] = useState<readonly DecisionResult[]>();
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiError>();
   const [excluded, setExcluded] = useState<ReadonlySet<number>>(new Set());
   const stopped = useRef(false);
-  const { holdAll } = useDecisions();
+  const { approveTogether } = useDecisions();
+  const { hold_seconds } = useSession().session;
   const held = useRef<readonly Brief[]>([]);
   const { act, doing, done, ends } = WORDS[verdict];
   // What destroys or moves money is approved one at a time.
@@ -106,8 +108,8 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
     if (busy || results || chosen.length === 0) return;
     setBusy(true);
     const why = reason.trim() ? { reason: reason.trim() } : {};
-    const made: BulkResult[] = [];
-    const waiting = verdict === 'approve' ? chosen.filter(isHeld) : [];
+    const made: DecisionResult[] = [];
+    const waiting = verdict === 'approve' && hold_seconds > 0 ? chosen.filter(isLive) : [];
     const now = chosen.filter((item) => !waiting.includes(item));
     try {
       for (let from = 0; from < now.length && !stopped.current; from += AT_ONCE) {
@@ -115,7 +117,8 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
         const ids = part.map(({ id }) => id);
         const body =
           verdict === 'approve' ? { ids, versions: part.map(({ version }) => version) } : { ids, ...why };
-        made.push(...(await post<{ results: BulkResult[] }>(`/inbox/${verdict}`, body)).results);
+        const { results } = await post<{ results: DecisionResult[] }>(`/inbox/${verdict}`, body);
+        made.push(...results.map((one) => (one.held ? { ...one, state: HELD } : one)));
         setResults([...made]);
       }
       if (waiting.length > 0 && !stopped.current) {
@@ -130,18 +133,17 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
     }
   };
 
-  const isDone = ({ state }: BulkResult): boolean => ends.some((end) => end === state);
+  const isDone = ({ state }: DecisionResult): boolean => ends.some((end) => end === state);
   /** The hold begins where its Undo can be seen. */
   const close = (): void => {
-    holdAll(
-      held.current.map(({ id, version, summary }) => ({
-        id,
-        version,
-        title: summary,
-        done: summary,
-        hold: true,
-      })),
-    );
+    const items = held.current.map(({ id, version, summary }) => ({
+      id,
+      version,
+      title: summary,
+      done: summary,
+    }));
+    held.current = [];
+    void approveTogether(items);
     onClose();
   };
 

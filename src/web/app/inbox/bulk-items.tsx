@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Brief, Item } from '../../../kernel/views/shapes.ts';
+import type { Brief, DecisionResult, Item } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { EnvironmentBadge, Skeleton, shortName } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -12,18 +12,9 @@ import { effectName } from './filter.ts';
 /** So many are shown in full without a further press. */
 const OPEN = 10;
 
-export interface BulkResult {
-  readonly id: number;
-  readonly state?: string;
-  readonly error?: string;
-  readonly code?: string;
-  readonly hint?: string | null;
-  readonly result?: { readonly message?: string; readonly hint?: string } | null;
-}
-
 interface Props {
   readonly items: readonly Brief[];
-  readonly results: readonly BulkResult[] | undefined;
+  readonly results: readonly DecisionResult[] | undefined;
   readonly excluded: ReadonlySet<number>;
   readonly locked: boolean;
   onToggle(id: number): void;
@@ -73,7 +64,7 @@ export function BulkItems({ items, results, excluded, locked, onToggle }: Props)
 interface RowProps {
   readonly item: Brief;
   readonly opened: boolean;
-  readonly result: BulkResult | undefined;
+  readonly result: DecisionResult | undefined;
   readonly chosen: boolean;
   readonly locked: boolean;
   onToggle(): void;

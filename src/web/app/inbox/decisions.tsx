@@ -1,67 +1,28 @@
-import {
-  createContext,
-  type ReactNode,
-  useCallback,
-  useContext,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { Item } from '../../../kernel/views/shapes.ts';
+import type {
+  ApprovedData,
+  ApprovedTogetherData,
+  DecisionResult,
+  HeldItem,
+  HoldView,
+  Item,
+} from '../../../kernel/views/shapes.ts';
 import { ApiError, api, post, toApiError } from '../../ui/api.ts';
 import { ErrorText } from '../../ui/notice.tsx';
 import { type Json, textAt } from '../../ui/session.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { HoldToast } from './hold-toast.tsx';
-
-/** How long a live call that others see, or that has no undo, can still be called off. */
-const HOLD_MS = 8000;
-const SHOWN_TO_OTHERS = ['post', 'message', 'reaction'];
+import { type Hold, isShown, useHolds } from './use-holds.ts';
 
 /** What is approved: exactly this version of the item. */
-export interface Approved {
-  readonly id: number;
-  readonly version: number;
-  readonly title: string;
-  readonly done: string;
-  readonly hold: boolean;
-}
-
-/** One decision: on one item, or on several that were reviewed together. */
-export interface Hold {
-  /** Of its first item. */
-  readonly key: number;
-  readonly items: readonly Approved[];
-  readonly until: number;
-}
-
-/** Live calls that publish or cannot be undone are held; a permit runs nothing, and a signature is deliberate. */
-const isHeld = ({ kind, presentation: { kind: what, target, undo, needs_signature } }: Item): boolean =>
-  kind === 'call' &&
-  target.environment === 'live' &&
-  !needs_signature &&
-  (SHOWN_TO_OTHERS.includes(what) || undo.possible !== true);
-
-export const toApproved = (item: Item, version = item.version): Approved => ({
+export const toApproved = (item: Item, version = item.version): HeldItem => ({
   id: item.id,
   version,
   title: item.presentation.title,
   done: item.kind === 'permit' ? `Approved: ${item.presentation.title}` : item.presentation.done,
-  hold: isHeld(item),
 });
-
-const toMany = (items: readonly Approved[]) => ({
-  ids: items.map(({ id }) => id),
-  versions: items.map(({ version }) => version),
-});
-
-interface Decided {
-  readonly state: string;
-  readonly result?: { readonly message?: string; readonly hint?: string } | null;
-}
 
 interface Undone {
   readonly undone: boolean;
@@ -70,14 +31,21 @@ interface Undone {
   readonly outcome?: Json;
 }
 
+/** An approval on its way to the server. */
+interface Flight {
+  /** The person has pressed Undo since. */
+  isUndone: boolean;
+}
+
 export interface Decisions {
+  /** What the server holds and can still be called off. */
   readonly holds: readonly Hold[];
-  /** Approvals that are sent or held, so that no key decides on them again. */
+  /** Approvals that are sent, held or running, so that no key decides on them again. */
   readonly busy: ReadonlySet<number>;
-  /** Approves now or after the hold. False: it was refused, and that was said. */
-  approve(approved: Approved, options?: { quiet?: boolean }): Promise<boolean>;
-  /** Holds what was approved together, whatever it is. */
-  holdAll(items: readonly Approved[]): void;
+  /** Approves; the server runs it now or after a hold. False: it was refused, and that was said. */
+  approve(approved: HeldItem, options?: { quiet?: boolean }): Promise<boolean>;
+  /** Approves several together, which the server holds together. */
+  approveTogether(items: readonly HeldItem[]): Promise<void>;
   /** The hold that an item is in. */
   holdOf(id: number): Hold | undefined;
   undo(id: number): Promise<void>;
@@ -96,10 +64,9 @@ export function useDecisions(): Decisions {
 /** Decisions under way. It stands above the pages, so that going elsewhere neither loses nor repeats one. */
 export function DecisionsProvider({ children }: { readonly children: ReactNode }) {
   const say = useToast();
-  const [holds, setHolds] = useState<readonly Hold[]>([]);
   const [sending, setSending] = useState<ReadonlySet<number>>(new Set());
-  const timers = useRef(new Map<number, { hold: Hold; timer: ReturnType<typeof setTimeout> }>());
   const last = useRef<number>(undefined);
+  const flights = useRef<readonly Flight[]>([]);
 
   const undo = useCallback(
     async (id: number): Promise<void> => {
@@ -124,7 +91,7 @@ export function DecisionsProvider({ children }: { readonly children: ReactNode }
   );
 
   const report = useCallback(
-    async (approved: Approved, { state, result }: Decided, quiet: boolean): Promise<void> => {
+    async (approved: HeldItem, { state, result }: DecisionResult, quiet: boolean): Promise<void> => {
       if (state === 'failed' || state === 'indeterminate' || result?.message) {
         const text = result?.message ?? (state === 'failed' ? 'It failed.' : 'Its outcome is unknown.');
         if (!quiet)
@@ -148,142 +115,168 @@ export function DecisionsProvider({ children }: { readonly children: ReactNode }
     [say, undoOrSay],
   );
 
-  const send = useCallback(
-    async (approved: Approved, quiet: boolean): Promise<boolean> => {
-      const { id, version } = approved;
-      setSending((old) => new Set(old).add(id));
-      try {
-        await report(approved, await post<Decided>(`/inbox/${id}/approve`, { version }), quiet);
-        return true;
-      } catch (fault) {
-        if (quiet) throw fault;
-        const { message, hint } = toApiError(fault);
-        say(<Problem approved={approved} text={message} hint={hint} />, {
-          tone: 'bad',
-          stays: true,
-          action: { label: 'Try again', run: () => void send(approved, false) },
-        });
-        return false;
-      } finally {
-        setSending((old) => new Set([...old].filter((one) => one !== id)));
-      }
-    },
-    [report, say],
+  /** What was refused, with another try: it may have been a moment's trouble. */
+  const sayRefused = useCallback(
+    (approved: HeldItem, text: string, hint: string | null | undefined, again: () => void): void =>
+      say(<Problem approved={approved} text={text} hint={hint ?? undefined} />, {
+        tone: 'bad',
+        stays: true,
+        action: { label: 'Try again', run: again },
+      }),
+    [say],
   );
-
-  const sendTogether = useCallback(
-    async (items: readonly Approved[]): Promise<void> => {
-      const ids = items.map(({ id }) => id);
-      setSending((old) => new Set([...old, ...ids]));
-      try {
-        const { results } = await post<{ results: readonly Decided[] }>('/inbox/approve', toMany(items));
-        const ran = results.filter(({ state }) => state === 'done').length;
-        say(
-          <>
-            Ran {ran} of {items.length}.{' '}
-            {ran < items.length ? <Link href="/">The others stay in the inbox, or failed</Link> : null}
-          </>,
-          { tone: ran < items.length ? 'bad' : 'good', stays: ran < items.length },
-        );
-      } catch (fault) {
-        say(<ErrorText error={toApiError(fault)} />, { tone: 'bad', stays: true });
-      } finally {
-        setSending((old) => new Set([...old].filter((one) => !ids.includes(one))));
-      }
+  const sayRan = useCallback(
+    (results: readonly DecisionResult[]): void => {
+      const ran = results.filter(({ state }) => state === 'done').length;
+      const isAll = ran === results.length;
+      say(
+        <>
+          Ran {ran} of {results.length}.{' '}
+          {isAll ? null : <Link href="/">The others stay in the inbox, or failed</Link>}
+        </>,
+        { tone: isAll ? 'good' : 'bad', stays: !isAll },
+      );
     },
     [say],
   );
 
-  const release = useCallback((key: number): Hold | undefined => {
-    const held = timers.current.get(key);
-    if (!held) return undefined;
-    clearTimeout(held.timer);
-    timers.current.delete(key);
-    setHolds((old) => old.filter((one) => one.key !== key));
-    return held.hold;
-  }, []);
-  const sendNow = useCallback(
-    (key: number): void => {
-      const [first, ...others] = release(key)?.items ?? [];
-      if (first) void (others.length === 0 ? send(first, false) : sendTogether([first, ...others]));
-    },
-    [release, send, sendTogether],
-  );
-  const hold = useCallback(
-    (items: readonly Approved[]): void => {
-      const key = items[0]?.id;
-      if (key === undefined) return;
-      const made = { key, items, until: Date.now() + HOLD_MS };
-      timers.current.set(key, { hold: made, timer: setTimeout(() => sendNow(key), HOLD_MS) });
-      setHolds((old) => [...old, made]);
-    },
-    [sendNow],
-  );
-  const cancel = useCallback(
-    (key: number): void => {
-      const count = release(key)?.items.length ?? 0;
-      if (count > 0)
-        say(
-          count === 1 ? (
-            <>
-              Not sent; it is still pending. <Link href={`/inbox/${key}`}>Show</Link>
-            </>
-          ) : (
-            `Not sent; all ${count} are still pending.`
-          ),
-        );
-    },
-    [release, say],
-  );
+  const sendRef = useRef<(approved: HeldItem) => void>(() => {});
+  const onEnd = ({ state, items, results }: HoldView): void => {
+    const [first, ...others] = items;
+    const [result] = results;
+    if (!first) return;
+    if (state === 'called_off')
+      say(
+        others.length === 0 ? (
+          <>
+            Not sent; it is still pending. <Link href={`/inbox/${first.id}`}>Show</Link>
+          </>
+        ) : (
+          `Not sent; all ${items.length} are still pending.`
+        ),
+      );
+    else if (others.length > 0) sayRan(results);
+    else if (result?.error !== undefined)
+      sayRefused(first, result.error, result.hint, () => sendRef.current(first));
+    else if (result) void report(first, result, false);
+  };
+  const onLost = (items: readonly HeldItem[]): void =>
+    say(
+      <>
+        The server was restarted during the hold, or its result is no longer available. What did not run is
+        still pending. <Link href={items.length === 1 ? `/inbox/${items[0]?.id}` : '/'}>Show</Link>
+      </>,
+      { tone: 'warn', stays: true },
+    );
+  const holds = useHolds({ onEnd, onLost });
 
-  // Closing the page does not call off a decision: what is held is sent on the way out.
-  useEffect(() => {
-    const leave = (): void => {
-      for (const { hold, timer } of timers.current.values()) {
-        clearTimeout(timer);
-        const body = toMany(hold.items);
-        void api('/inbox/approve', { method: 'POST', body, keepalive: true }).catch(() => {});
+  /** While it is sent, no key decides on it again. */
+  const whileSending = useCallback(
+    async <T,>(items: readonly HeldItem[], work: (flight: Flight) => Promise<T>): Promise<T> => {
+      const ids = items.map(({ id }) => id);
+      const flight: Flight = { isUndone: false };
+      flights.current = [...flights.current, flight];
+      setSending((old) => new Set([...old, ...ids]));
+      try {
+        return await work(flight);
+      } finally {
+        flights.current = flights.current.filter((one) => one !== flight);
+        setSending((old) => new Set([...old].filter((one) => !ids.includes(one))));
       }
-      timers.current.clear();
-      setHolds([]);
-    };
-    // A page that goes into the browser's cache is frozen in `pagehide`; a phone that ends a page has no `beforeunload`.
-    const moments = ['beforeunload', 'pagehide'];
-    for (const moment of moments) addEventListener(moment, leave);
-    return () => {
-      for (const moment of moments) removeEventListener(moment, leave);
-    };
-  }, []);
+    },
+    [],
+  );
+  const { add, callOff } = holds;
+  const take = useCallback(
+    (views: readonly HoldView[], { isUndone }: Flight): void => {
+      add(views);
+      if (isUndone) for (const { key } of views) callOff(key);
+    },
+    [add, callOff],
+  );
+  const send = useCallback(
+    (approved: HeldItem, quiet: boolean): Promise<boolean> =>
+      whileSending([approved], async (flight) => {
+        const { id, version } = approved;
+        try {
+          const decided = await post<ApprovedData>(`/inbox/${id}/approve`, { version });
+          if (decided.holds) take(decided.holds, flight);
+          else await report(approved, decided, quiet);
+          if (!decided.holds && flight.isUndone) undoOrSay(id);
+          return true;
+        } catch (fault) {
+          if (quiet) throw fault;
+          const { message, hint } = toApiError(fault);
+          sayRefused(approved, message, hint, () => sendRef.current(approved));
+          return false;
+        }
+      }),
+    [take, report, sayRefused, undoOrSay, whileSending],
+  );
+  sendRef.current = (approved) => void send(approved, false);
+
+  const sendTogether = useCallback(
+    (items: readonly HeldItem[]): Promise<void> =>
+      whileSending(items, async (flight) => {
+        const body = { ids: items.map(({ id }) => id), versions: items.map(({ version }) => version) };
+        try {
+          const { results, holds } = await post<ApprovedTogetherData>('/inbox/approve', body);
+          if (!holds) return sayRan(results);
+          take(holds, flight);
+          const refused = results.filter(({ error }) => error !== undefined);
+          const [first] = refused;
+          if (first)
+            say(
+              <>
+                Not approved: {refused.length} of {results.length}. <UntrustedText text={first.error ?? ''} />{' '}
+                <Link href={`/inbox/${first.id}`}>Show</Link>
+              </>,
+              { tone: 'bad', stays: true },
+            );
+        } catch (fault) {
+          say(<ErrorText error={toApiError(fault)} />, { tone: 'bad', stays: true });
+        }
+      }),
+    [take, say, sayRan, whileSending],
+  );
 
   const value = useMemo<Decisions>(() => {
+    const { all, waiting, callOff } = holds;
     const holdOf = (id: number): Hold | undefined =>
-      [...timers.current.values()].find(({ hold: { items } }) => items.some((one) => one.id === id))?.hold;
+      waiting().find(({ items }) => items.some((one) => one.id === id));
     return {
-      holds,
-      busy: new Set([...sending, ...holds.flatMap(({ items }) => items.map(({ id }) => id))]),
-      async approve(approved, { quiet = false } = {}) {
-        if (holdOf(approved.id)) return true;
-        if (!approved.hold) return send(approved, quiet);
-        hold([approved]);
-        return true;
+      holds: all.filter(isShown),
+      busy: new Set([...sending, ...all.flatMap(({ items }) => items.map(({ id }) => id))]),
+      approve: async (approved, { quiet = false } = {}) =>
+        holdOf(approved.id) !== undefined || send(approved, quiet),
+      async approveTogether(items) {
+        const left = items.filter(({ id }) => !holdOf(id));
+        if (left.length > 0) await sendTogether(left);
       },
-      holdAll: (items) => hold(items.filter(({ id }) => !holdOf(id))),
       holdOf,
       undo,
       undoLast() {
-        const newest = [...timers.current.keys()].at(-1);
-        if (newest !== undefined) cancel(newest);
+        // What is on its way is the newest; its hold is called off as soon as it has begun.
+        const flight = flights.current.findLast(({ isUndone }) => !isUndone);
+        const newest = waiting().at(-1);
+        if (flight) flight.isUndone = true;
+        else if (newest) callOff(newest.key);
         else if (last.current !== undefined) undoOrSay(last.current);
-        return newest !== undefined || last.current !== undefined;
+        return flight !== undefined || newest !== undefined || last.current !== undefined;
       },
     };
-  }, [holds, sending, send, hold, undo, undoOrSay, cancel]);
+  }, [holds, sending, send, sendTogether, undo, undoOrSay]);
   return (
     <DecisionsContext value={value}>
       {children}
       <div className="holds">
-        {holds.map((one) => (
-          <HoldToast key={one.key} hold={one} onUndo={() => cancel(one.key)} onNow={() => sendNow(one.key)} />
+        {value.holds.map((one) => (
+          <HoldToast
+            key={one.key}
+            hold={one}
+            onUndo={() => holds.callOff(one.key)}
+            onNow={() => holds.runNow(one.key)}
+          />
         ))}
       </div>
     </DecisionsContext>
@@ -295,7 +288,7 @@ const Problem = ({
   text,
   hint,
 }: {
-  readonly approved: Approved;
+  readonly approved: HeldItem;
   readonly text: string;
   readonly hint?: string | undefined;
 }) => (

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Icon } from '../../ui/icon.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
-import type { Hold } from './decisions.tsx';
+import type { Hold } from './use-holds.ts';
 
 interface Props {
   readonly hold: Hold;
@@ -9,9 +9,11 @@ interface Props {
   onNow(): void;
 }
 
-/** A decision that is not sent yet: what will happen, when, and how to call it off. */
+/** A decision that the server holds: what will happen, when, and how to call it off. */
 export function HoldToast({ hold, onUndo, onNow }: Props) {
   const [left, setLeft] = useState(() => secondsTo(hold.until));
+  // A page that is opened during the hold starts in the middle.
+  const [passed] = useState(() => Math.max(0, hold.ms - (hold.until - Date.now())));
   useEffect(() => {
     const timer = setInterval(() => setLeft(secondsTo(hold.until)), 250);
     return () => clearInterval(timer);
@@ -39,7 +41,11 @@ export function HoldToast({ hold, onUndo, onNow }: Props) {
         Undo
         <kbd className="button-key">u</kbd>
       </button>
-      <span className="hold-bar" aria-hidden="true" />
+      <span
+        className="hold-bar"
+        aria-hidden="true"
+        style={{ animationDuration: `${hold.ms}ms`, animationDelay: `${-passed}ms` }}
+      />
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import type { Item } from '../../../kernel/views/shapes.ts';
+import { shortName } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
-import type { Hold } from './decisions.tsx';
+import type { Hold } from './use-holds.ts';
 
 interface Props {
   readonly item: Item;
@@ -35,6 +36,17 @@ export function DecisionBar({ item, busy, ready, held, canEdit, canUndo, place, 
     return (
       <div className="item-actions">
         <span className="muted">Approved. It runs in a few seconds; Undo below calls it off.</span>
+      </div>
+    );
+  if (item.state === 'pending' && item.held_by)
+    return (
+      <div className="item-actions">
+        <Button tone="danger" icon="cross" shortcut="r" disabled={disabled} onClick={on.onReject}>
+          Reject
+        </Button>
+        <span className="muted">
+          Approved by {shortName(item.held_by)}. It runs in a few seconds unless you reject it.
+        </span>
       </div>
     );
   if (item.state === 'pending')

@@ -48,7 +48,7 @@ interface Props {
 }
 
 export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Props) {
-  const { data: item, error, refresh } = useQuery<Item>(`/inbox/${id}`, { topics: ['approvals'] });
+  const { data: item, error, refresh } = useQuery<Item>(`/inbox/${id}`, { topics: ['approvals', 'holds'] });
   const view = useApprovalView(item?.toolkit);
   const [dialog, setDialog] = useState<'reject' | 'edit' | 'remember'>();
   const [busy, setBusy] = useState<'approve' | 'undo'>();
@@ -101,8 +101,7 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
     if (item.signing.required > 0) return act('approve', () => sign(at));
     const approved = toApproved(item, at);
     // With a next item the result is said in a toast; the last one stays and shows it itself.
-    if (approved.hold || advance()) {
-      if (approved.hold) advance();
+    if (advance()) {
       await decisions.approve(approved);
       onDecided();
     } else
@@ -122,8 +121,10 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
   const undo = (): Promise<void> => act('undo', () => decisions.undo(id));
 
   const pending = item?.state === 'pending' && !held;
+  // Another person has approved it: rejecting it is all that is left.
+  const open = pending && item.held_by === null;
   // A permit covers one exact call; another call needs another permit.
-  const canEdit = pending && item.kind !== 'permit';
+  const canEdit = open && item.kind !== 'permit';
   const canUndo = Boolean(item?.undo && !item.undo.undone);
   const remember = item?.presentation.remember;
   const askRemember = (): void => {
@@ -132,7 +133,8 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
   };
   useEffect(() => {
     keys.current = {
-      ...(pending ? { approve, reject: () => setDialog('reject'), remember: askRemember } : {}),
+      ...(pending ? { reject: () => setDialog('reject') } : {}),
+      ...(open ? { approve, remember: askRemember } : {}),
       ...(canEdit ? { edit: () => setDialog('edit') } : {}),
       ...(canUndo ? { undo: () => void undo() } : {}),
     };
