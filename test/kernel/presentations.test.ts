@@ -256,7 +256,7 @@ describe('the calls of all toolkits and third-party servers', () => {
       ['x_follow_user', { target_user_id: '1' }, 'not_found'],
       ['delete_code', { code_id: 999 }, 'code_not_found'],
       ['delete_code', { code_id: 1 }, 'conflict'],
-      ['remove_coding', { segment_id: 999 }, 'not_found'],
+      ['remove_coding', { segment_id: 999 }, 'code_not_found'],
       ['create_code', { name: 'coping' }, 'conflict'],
     ];
     for (const [tool, args, code] of refused)

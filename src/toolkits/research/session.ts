@@ -55,7 +55,8 @@ export async function openSession({ services, principal }: Caller, texts?: numbe
 export const sessionOf = (
   services: ResearchServices,
   principal: Principal = { kind: 'system', id: 'research' },
-): Promise<Session> => openSession({ services, principal });
+  texts?: number | 'all',
+): Promise<Session> => openSession({ services, principal }, texts);
 
 /** Who makes this change, for the owner column, the record and undo. */
 export async function changeBy(

@@ -263,7 +263,7 @@ describe('what agents see', () => {
     expect(await world.data('find_similar_content', { search_text: 'worry about money' })).toMatchObject({
       match_count: 0,
     });
-    expect(await world.fault('remove_coding', { segment_id: 7 })).toBe('not_found');
+    expect(await world.fault('remove_coding', { segment_id: 7 })).toBe('code_not_found');
     expect(await world.data('read_source_content', { source_id: 1 }, asAda)).toMatchObject({
       content: INTERVIEW,
     });

@@ -33,12 +33,23 @@ export const noText = (id: number) =>
     detail: { source_id: id },
   });
 
+/** QualCoder's interface has one code for everything of the codebook that does not exist. */
+export const noCoding = (id: number) =>
+  new ResearchError('code_not_found', `Coded segment ${id} not found.`, {
+    detail: { segment_id: id },
+    hint: 'Use a segment_id from list_segments_for_source or list_segments_for_code.',
+  });
+
+export const selfMerge = (id: number) =>
+  new ResearchError('code_not_found', `Code ${id} cannot be merged into itself.`, {
+    detail: { code_id: id },
+    hint: 'Give two different codes, with IDs from list_codes.',
+  });
+
 export function requireCoding(reader: Pick<ProjectReader, 'coding'>, segmentId: number): Coding {
   const coding = reader.coding(segmentId);
   if (coding) return coding;
-  throw new ToolError('not_found', `Coded segment ${segmentId} not found.`, {
-    detail: { segment_id: segmentId },
-  });
+  throw noCoding(segmentId);
 }
 
 export const noCategory = (id: number) =>

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../contract/errors.ts';
+import { selfMerge } from './checks.ts';
 import { joinMemos } from './memo.ts';
 import type { Recorder } from './recorder.ts';
 import {
@@ -34,7 +34,7 @@ export interface MergeWork {
 /** Moves everything from one code to another. Nothing is dropped: equal codings become one with both memos. */
 export function mergeCodes(work: MergeWork, source: Code, target: Code): { moved: number; joined: number } {
   if (source.id === target.id) {
-    throw new ToolError('validation_error', `Code ${source.id} cannot be merged into itself.`);
+    throw selfMerge(source.id);
   }
   let moved = 0;
   let joined = 0;

@@ -1,7 +1,7 @@
 import { ToolError } from '../../../contract/errors.ts';
 import { ResearchError } from '../errors.ts';
 import { CaseWriter } from './case-writer.ts';
-import { checkRange, cleanColor, cleanName, noCategory, noCode, noSource } from './checks.ts';
+import { checkRange, cleanColor, cleanName, noCategory, noCode, noCoding, noSource } from './checks.ts';
 import { addFile, placeInProject, removeFile } from './create.ts';
 import { ancestorsOf, mergeCodes } from './merge.ts';
 import { type Cell, isUnique, numberOf, type ProjectSchema, type SqliteFile, textOf } from './schema.ts';
@@ -296,6 +296,3 @@ function cleanText(text: string): string {
     .replace(/\r\n?/g, '\n')
     .replaceAll('\0', '');
 }
-
-const noCoding = (id: number) =>
-  new ToolError('not_found', `Coded segment ${id} not found.`, { detail: { segment_id: id } });

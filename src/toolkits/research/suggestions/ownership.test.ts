@@ -65,14 +65,51 @@ describe('a call that cannot work', () => {
       ['delete_code', { code_id: 1 }, 'conflict'],
       ['merge_codes', { source_code_id: 99, target_code_id: 1 }, 'code_not_found'],
       ['merge_codes', { source_code_id: 1, target_code_id: 99 }, 'code_not_found'],
-      ['merge_codes', { source_code_id: 1, target_code_id: 1 }, 'validation_error'],
-      ['remove_coding', { segment_id: 99 }, 'not_found'],
+      ['merge_codes', { source_code_id: 1, target_code_id: 1 }, 'code_not_found'],
+      ['remove_coding', { segment_id: 99 }, 'code_not_found'],
+      ['suggest_merge_codes', { source_code_id: 1, target_code_id: 1, rationale: '' }, 'code_not_found'],
     ];
     for (const [tool, args, code] of refused) expect(await world.fault(tool, args)).toBe(code);
     await world.data('close_project', {}, asAda);
     expect(await world.fault('delete_code', { code_id: 1, delete_segments: true })).toBe('no_project');
     expect(await world.fault('merge_codes', { source_code_id: 1, target_code_id: 2 })).toBe('no_project');
     expect(await world.fault('remove_coding', { segment_id: 1 })).toBe('no_project');
+    expect(await pending()).toHaveLength(0);
+  });
+
+  it('is refused instead of queued where every change requires approval', async () => {
+    await world.close();
+    world = await openWithProject({ asksForChanges: true });
+    const range = { start_pos: 0, end_pos: 5 };
+    const refused: [string, JsonObject, string][] = [
+      ['update_code', { code_id: 99, memo: 'm' }, 'code_not_found'],
+      ['update_coding', { segment_id: 99, memo: 'm' }, 'code_not_found'],
+      ['update_memo', { target: 'code', id: 99, memo: 'm' }, 'code_not_found'],
+      ['update_memo', { target: 'segment', id: 99, memo: 'm' }, 'code_not_found'],
+      ['update_memo', { target: 'source', id: 99, memo: 'm' }, 'source_not_found'],
+      ['update_memo', { target: 'case', id: 99, memo: 'm' }, 'not_found'],
+      ['apply_code', { code_id: 1, source_id: 99, ...range }, 'source_not_found'],
+      ['apply_code', { code_id: 99, source_id: 1, ...range }, 'code_not_found'],
+      ['add_annotation', { source_id: 99, memo: 'm', ...range }, 'source_not_found'],
+      ['add_annotation', { source_id: 1, memo: 'm', start_pos: 0, end_pos: 99_999 }, 'invalid_position'],
+      ['update_source_metadata', { source_id: 99, language: 'en' }, 'source_not_found'],
+      ['code_quote', { code_id: 1, quote: 'worry', source_id: 99 }, 'source_not_found'],
+      ['code_quote', { code_id: 99, quote: 'I worry' }, 'code_not_found'],
+      ['reanchor_segments', { source_id: 99 }, 'source_not_found'],
+      ['auto_code_pattern', { pattern: 'x', code_id: 1, source_ids: [99] }, 'source_not_found'],
+      ['auto_code_pattern', { pattern: 'x', code_id: 99 }, 'code_not_found'],
+      ['auto_code_speaker', { source_id: 99, speaker: 'Ada' }, 'source_not_found'],
+    ];
+    const answers: [string, JsonObject, string][] = [];
+    for (const [tool, args] of refused) {
+      const outcome = await world.call(tool, args);
+      answers.push([tool, args, 'fault' in outcome ? outcome.fault.code : outcome.status]);
+    }
+    expect(answers).toEqual(refused);
+    expect(await pending()).toHaveLength(0);
+    await world.data('close_project', {}, asAda);
+    for (const [tool, args] of refused)
+      expect([tool, await world.fault(tool, args)]).toEqual([tool, 'no_project']);
     expect(await pending()).toHaveLength(0);
   });
 
@@ -121,5 +158,13 @@ describe('a source ID', () => {
     for (const { name } of taking)
       answers[name] = await world.fault(name, { source_id: 999, ...more[name] }, asAda);
     expect(answers).toEqual(Object.fromEntries(taking.map(({ name }) => [name, 'source_not_found'])));
+    const within: [string, JsonObject][] = [
+      ['search_segments', { any_of: [1], source_ids: [999] }],
+      [
+        'suggest_batch_coding',
+        { code_id: 1, segments: [{ source_id: 999, start_pos: 0, end_pos: 1 }], rationale: '' },
+      ],
+    ];
+    for (const [tool, args] of within) expect(await world.fault(tool, args), tool).toBe('source_not_found');
   });
 });

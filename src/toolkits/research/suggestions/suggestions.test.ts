@@ -243,7 +243,7 @@ describe('a suggested merge', () => {
     ).toBe('approval_state');
     expect(
       await world.fault('suggest_merge_codes', { source_code_id: 1, target_code_id: 1, rationale: '' }),
-    ).toBe('validation_error');
+    ).toBe('code_not_found');
     expect(
       await world.fault('suggest_merge_codes', { source_code_id: 9, target_code_id: 1, rationale: '' }),
     ).toBe('code_not_found');

@@ -111,6 +111,9 @@ describe('all tools of toolkit research, through a real client on a QualCoder pr
     };
     expect(await call('list_codes')).toEqual(refusal);
     expect(await post('/tools/list_codes', { arguments: {} })).toEqual(refusal);
+    expect(await call('delete_code', { code_id: 1, delete_segments: true })).toEqual(refusal);
+    expect(await call('merge_codes', { source_code_id: 1, target_code_id: 2 })).toEqual(refusal);
+    expect(await call('remove_coding', { segment_id: 1 })).toEqual(refusal);
   });
 
   it('create the suggested code "Anxiety" in an empty project once the researcher agrees', async () => {
@@ -434,6 +437,10 @@ describe('all tools of toolkit research, through a real client on a QualCoder pr
   it('fail with the error codes of the document', async () => {
     for (const [error_code, name, args] of [
       ['CODE_NOT_FOUND', 'get_code', { code_id: 99 }],
+      ['CODE_NOT_FOUND', 'delete_code', { code_id: 99 }],
+      ['CODE_NOT_FOUND', 'merge_codes', { source_code_id: 1, target_code_id: 99 }],
+      ['CODE_NOT_FOUND', 'merge_codes', { source_code_id: 1, target_code_id: 1 }],
+      ['CODE_NOT_FOUND', 'remove_coding', { segment_id: 99_999 }],
       ['SOURCE_NOT_FOUND', 'read_source_content', { source_id: 99 }],
       ['INVALID_POSITION', 'navigate_to_segment', { source_id: 1, start_pos: 0, end_pos: 15_001 }],
     ] as const) {

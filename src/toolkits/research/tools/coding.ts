@@ -284,7 +284,7 @@ export const removeCoding = defineResearchTool({
   reach: 'local',
   category: 'coding',
   profiles: CHANGE_PROFILES,
-  errors: ['no_project', 'not_found', 'busy'],
+  errors: ['no_project', 'code_not_found', 'busy'],
   input: z.object({ segment_id: id() }),
   output: z.object({ deleted: z.boolean(), segment_id: z.int(), code_id: z.int(), source_id: z.int() }),
 

@@ -12,7 +12,7 @@ import {
   segmentTable,
   showProject,
 } from '../present.ts';
-import { noCode } from '../project/checks.ts';
+import { noCode, selfMerge } from '../project/checks.ts';
 import type { Coding, ProjectReader } from '../project/types.ts';
 import { defineResearchTool } from '../services.ts';
 import { changeBy, openSession, reconcile, sessionOf } from '../session.ts';
@@ -111,8 +111,7 @@ function mergedCodes(project: ProjectReader, sourceId: number, targetId: number)
   const target = project.code(targetId);
   if (!source) throw noCode(sourceId);
   if (!target) throw noCode(targetId);
-  if (sourceId === targetId)
-    throw new ToolError('validation_error', `Code ${sourceId} cannot be merged into itself.`);
+  if (sourceId === targetId) throw selfMerge(sourceId);
   return { source, target };
 }
 
@@ -125,7 +124,7 @@ export const mergeCodes = defineResearchTool({
   reach: 'local',
   category: 'coding',
   profiles: CHANGE_PROFILES,
-  errors: ['no_project', 'code_not_found', 'validation_error', 'busy'],
+  errors: ['no_project', 'code_not_found', 'busy'],
   input: z.object({ source_code_id: id(), target_code_id: id() }),
   output: z.object({
     source_code_id: z.int(),
@@ -216,7 +215,7 @@ export const suggestMergeCodes = defineResearchTool({
   reach: 'local',
   category: 'suggestions',
   profiles: CHANGE_PROFILES,
-  errors: ['no_project', 'code_not_found', 'validation_error'],
+  errors: ['no_project', 'code_not_found'],
   input: z.object({
     source_code_id: id('Code to merge FROM (deleted)'),
     target_code_id: id('Code to merge INTO (kept)'),

@@ -4,11 +4,11 @@ import { CHANGE_PROFILES, READ_PROFILES } from '../../../contract/tool.ts';
 import { quoted } from '../../../lib/words.ts';
 import { presentNote } from '../present-codings.ts';
 import { refuseHiddenNames } from '../privacy/hidden-names.ts';
-import { noCode, noSource, requireCoding } from '../project/checks.ts';
+import { checkRange, noCode, noSource, requireCoding } from '../project/checks.ts';
 import { memoToStore } from '../project/memo.ts';
 import type { ProjectReader, ProjectWriter } from '../project/types.ts';
 import { defineResearchTool } from '../services.ts';
-import { addedIds, changeBy, openSession, reconcile } from '../session.ts';
+import { addedIds, changeBy, openSession, reconcile, sessionOf } from '../session.ts';
 import { id, page, pageOf } from './shapes.ts';
 import { undoOfCall } from './undo.ts';
 
@@ -134,6 +134,7 @@ export const updateMemo = defineResearchTool({
   async check({ target, id: of, memo }, services, principal) {
     if (target !== 'project' && of === undefined)
       throw new ToolError('validation_error', `Give the id of the ${target}.`);
+    oldMemo((await sessionOf(services, principal)).lens.reader, target, of ?? 0);
     await refuseHiddenNames([memo], services, principal);
   },
 
@@ -204,8 +205,10 @@ export const addAnnotation = defineResearchTool({
     presentNote({ verb: 'Annotate', done: 'Annotated', what: 'a passage', text: memo }, ['memo'], context),
   rollback: undoOfCall,
 
-  async check({ memo }, services, principal) {
+  async check({ source_id, start_pos, end_pos, memo }, services, principal) {
     if (!memo.trim()) throw new ToolError('validation_error', 'The annotation is empty.');
+    const { lens } = await sessionOf(services, principal, source_id);
+    checkRange(lens.text(source_id), source_id, start_pos, end_pos);
     await refuseHiddenNames([memo], services, principal);
   },
 

@@ -161,6 +161,11 @@ export const reanchorSegments = defineResearchTool({
 
   rollback: undoOfCall,
 
+  async check({ source_id }, services, principal) {
+    const { lens } = await sessionOf(services, principal);
+    if (source_id !== undefined) lens.source(source_id);
+  },
+
   async run({ source_id }, context) {
     const session = await openSession(context, source_id ?? 'all');
     const { lens } = session;

@@ -18,7 +18,7 @@ export const updateCoding = defineResearchTool({
   reach: 'local',
   category: 'coding',
   profiles: CHANGE_PROFILES,
-  errors: ['no_project', 'not_found', 'code_not_found', 'conflict', 'validation_error', 'busy'],
+  errors: ['no_project', 'code_not_found', 'conflict', 'validation_error', 'busy'],
   input: z.object({
     segment_id: id(),
     code_id: id('Another code for the same passage').optional(),

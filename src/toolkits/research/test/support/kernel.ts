@@ -40,6 +40,8 @@ export interface WorldOptions {
   /** Use the folder and the store another process left. */
   readonly dir?: string;
   readonly agentsMayApprove?: boolean;
+  /** A person must approve every change, not only what deletes. */
+  readonly asksForChanges?: boolean;
   /** The address of the database; left out: a file in the folder. */
   readonly url?: string;
 }
@@ -81,7 +83,12 @@ export async function openResearchWorld(options: WorldOptions = {}): Promise<Res
   const policy = await compilePolicy({
     mode: 'autopilot',
     approvalMode: false,
-    policy: mcpPolicy.schema.parse({ max_mutations_per_hour: 100_000 }),
+    policy: mcpPolicy.schema.parse({
+      max_mutations_per_hour: 100_000,
+      rules: options.asksForChanges
+        ? [{ id: 'ask-all', toolkits: ['research'], principals: ['agent'], action: 'ask' }]
+        : [],
+    }),
     catalogue: toolkit.tools.map((tool) => ({
       name: tool.name,
       toolkit: 'research',
