@@ -17,6 +17,7 @@ import { ChildTransport } from './child.ts';
 import { type CallOptions, ChildCalls, GatewayClient } from './child-calls.ts';
 import { type Definition, isDefinition, WITHOUT_TOOLS } from './definition.ts';
 import { QUESTION_METHODS } from './names.ts';
+import { endCutRequests, resumeCalmly } from './streams.ts';
 import { fetchRepaired, originalResult, shieldResult } from './wire.ts';
 
 /** A server that never answers a question it does not know is taken for a legacy one after this time. */
@@ -97,6 +98,7 @@ export async function openConnection(options: OpenOptions): Promise<Connection> 
   };
   try {
     await client.connect(transport, { timeout, prior: options.prior });
+    endCutRequests(transport);
     const deliver = transport.onmessage;
     if (transport instanceof ChildTransport) calls = new ChildCalls(transport, client);
     transport.onmessage = (message, extra) => {
@@ -142,7 +144,7 @@ function transportFor({ settings, onLog, authorization }: OpenOptions): Transpor
     };
     return transport === 'sse'
       ? new SSEClientTransport(new URL(url), how)
-      : new StreamableHTTPClientTransport(new URL(url), how);
+      : new StreamableHTTPClientTransport(new URL(url), { ...how, reconnectionScheduler: resumeCalmly });
   }
   // The rest of our own environment is not passed on: it may hold the secrets of other servers.
   return new ChildTransport({

@@ -9,6 +9,7 @@ import {
 import { ToolError } from '../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { RPC_ERROR } from '../contract/servers.ts';
+import { CUT_OFF } from './streams.ts';
 import { UNREADABLE } from './wire.ts';
 
 /** The server answered that it did not even look at the call. */
@@ -19,6 +20,12 @@ export const isLostConnection = (error: unknown): boolean =>
   (error instanceof SdkError &&
     (error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.NotConnected)) ||
   (error instanceof Error && error.message === 'The server is not running.');
+
+/** The server was asked, and its answer ended before it was complete. It may well be there for the next request. */
+export const isCutOff = (error: unknown): boolean =>
+  (error instanceof ProtocolError && error.code === CUT_OFF) ||
+  // What `fetch` throws of its own; an address where nothing listens was never asked.
+  (error instanceof TypeError && !wasRefusedConnection(error));
 
 /**
  * An HTTP server that was restarted no longer knows our session and says so before it looks at the request: with 404, as
@@ -41,7 +48,7 @@ export function toError(
   clean: (result: JsonObject) => JsonObject,
 ): ToolError {
   if (error instanceof ToolError) return error;
-  if (error instanceof ProtocolError) {
+  if (error instanceof ProtocolError && error.code !== CUT_OFF) {
     if (error.code === UNREADABLE)
       return new ToolError('server_error', `The server ${server} gave an unreadable answer.`, {
         cause: error,

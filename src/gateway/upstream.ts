@@ -6,7 +6,7 @@ import type { ServerSettings } from '../contract/servers.ts';
 import type { RemoteLogMessage } from '../contract/tool.ts';
 import { type Connection, openConnection, RAW, readOffers, type ServerEvent } from './connection.ts';
 import { pinOf } from './definition.ts';
-import { isLostConnection, isLostSession, isUnauthorized, toError } from './failures.ts';
+import { isCutOff, isLostConnection, isLostSession, isUnauthorized, toError } from './failures.ts';
 import { ServerAuthorization, TokenStore } from './oauth.ts';
 import { paramsFor } from './request-params.ts';
 import { maskResult } from './results.ts';
@@ -145,7 +145,7 @@ export class Upstream {
         // The kernel knows whether the caller or the deadline ended it.
         if (options.signal?.aborted) throw error;
         if (isLostConnection(error) && this.#connection === connection) this.#lost();
-        if (attempt === 0 && options.mayRetry && isLostConnection(error)) continue;
+        if (attempt === 0 && options.mayRetry && (isLostConnection(error) || isCutOff(error))) continue;
         if (attempt === 0 && (await this.#hasLostSession(connection, error))) {
           // Refused before it was looked at, so that a change may be sent on a new session.
           await this.#end();
