@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { openApp } from '../../src/app/app.ts';
 import type { Definition } from '../../src/gateway/definition.ts';
 import { pinOf } from '../../src/gateway/definition.ts';
-import { type GatewayDb, rememberListing, trust } from '../../src/gateway/store.ts';
+import { rememberListing } from '../../src/gateway/listing.ts';
+import { type GatewayDb, trust } from '../../src/gateway/store.ts';
 
 const SERVERS = 20;
 const TOOLS = 20;

@@ -19,6 +19,7 @@ export const serverViews = {
     output: z.object({
       server: summary,
       listed_at: z.string().nullable(),
+      notes: z.array(z.string()),
       tools: z.array(
         z.object({
           /** As the server calls it, and as policy and agents do. */

@@ -4,7 +4,7 @@ import type { ServerSettings } from '../contract/servers.ts';
 import type { ToolkitHost } from '../contract/toolkit.ts';
 import type { ServerEvent } from './connection.ts';
 import type { Offers, ServerOffers } from './offers.ts';
-import { proposeChanges } from './proposals.ts';
+import { describeTooOften, ProposalBudget, proposeChanges } from './proposals.ts';
 import { SecretStore } from './secrets.ts';
 import { createOwnSource, createServerSource, type GatewaySource } from './sources.ts';
 import { type GatewayDb, readFacts, readKnown, readSeen, readTaskServers, targetOf } from './store.ts';
@@ -28,6 +28,7 @@ export class Gateway {
   readonly #upstreams = new Map<string, Upstream>();
   readonly #secrets: SecretStore;
   readonly #levels = new Map<string, LoggingLevel>();
+  readonly #budget = new ProposalBudget();
   #stamp = '';
   #sources: readonly GatewaySource[] = [];
   #replace: (sources: readonly GatewaySource[]) => void = () => {};
@@ -130,8 +131,12 @@ export class Gateway {
       },
       onListed: async ({ definitions }) => {
         await this.refresh();
-        if (!this.proposing || !host) return;
-        await proposeChanges(name, definitions, await readSeen(db, name, target), host.kernel.approvals);
+        if (!this.proposing || !host) return undefined;
+        const seen = await readSeen(db, name, target);
+        const budget = () => this.#budget.take(name, now());
+        return (await proposeChanges(name, definitions, seen, host.kernel.approvals, budget))
+          ? undefined
+          : describeTooOften(name);
       },
     });
     this.#upstreams.set(key, made);

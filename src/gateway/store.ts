@@ -5,7 +5,7 @@ import type { JsonObject } from '../contract/json.ts';
 import type { ServerSettings } from '../contract/servers.ts';
 import type { Effect } from '../contract/tool.ts';
 import { canonicalJson } from '../lib/canonical.ts';
-import { type Definition, pinOf, proposedEffect } from './definition.ts';
+import type { Definition } from './definition.ts';
 import { takesTasks } from './task-support.ts';
 
 export interface GatewayTables {
@@ -107,49 +107,6 @@ export async function readSeen(db: GatewayDb, server: string, target: string): P
     decidedAt: row.decided_at ?? undefined,
     decidedBy: row.decided_by ?? undefined,
   }));
-}
-
-/** Remembers a listing. What was there stays: a definition that returns is recognised by its hash. */
-export async function rememberListing(
-  db: GatewayDb,
-  server: string,
-  target: string,
-  definitions: readonly Definition[],
-  facts: { readonly era: JsonObject; readonly offers: JsonObject },
-  at: Date,
-): Promise<void> {
-  const listedAt = at.toISOString();
-  const row = {
-    target,
-    era: JSON.stringify(facts.era),
-    offers: JSON.stringify(facts.offers),
-    listed_at: listedAt,
-  };
-  await db
-    .insertInto('gateway_servers')
-    .values({ server, ...row, restart_at: null })
-    .onConflict((conflict) => conflict.column('server').doUpdateSet(row))
-    .execute();
-  for (const definition of definitions) {
-    await db
-      .insertInto('gateway_definitions')
-      .values({
-        server,
-        target,
-        tool: definition.name,
-        hash: pinOf(definition),
-        definition: JSON.stringify(definition),
-        state: 'seen',
-        effect: proposedEffect(definition),
-        seen_at: listedAt,
-        decided_at: null,
-        decided_by: null,
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['server', 'target', 'tool', 'hash']).doUpdateSet({ seen_at: listedAt }),
-      )
-      .execute();
-  }
 }
 
 /** Trusts exactly these definitions; earlier ones of the same tools are retired. All or none. */

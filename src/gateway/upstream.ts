@@ -7,12 +7,13 @@ import type { RemoteLogMessage } from '../contract/tool.ts';
 import { type Connection, openConnection, RAW, readOffers, type ServerEvent } from './connection.ts';
 import { pinOf } from './definition.ts';
 import { isCutOff, isLostConnection, isLostSession, isUnauthorized, toError } from './failures.ts';
+import { describeIgnored, rememberListing } from './listing.ts';
 import { ServerAuthorization, TokenStore } from './oauth.ts';
 import { paramsFor } from './request-params.ts';
 import { maskResult } from './results.ts';
 import { hideSecrets, maskable, resolveServer, type SecretStore } from './secrets.ts';
 import { ServerLog, writeHealth } from './server-log.ts';
-import { type GatewayDb, readFacts, rememberListing } from './store.ts';
+import { type GatewayDb, readFacts } from './store.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { CallsUnderWay, type UnderWay } from './under-way.ts';
 
@@ -48,8 +49,8 @@ export interface UpstreamOptions {
   readonly db: GatewayDb;
   readonly log: Log;
   now(): Date;
-  /** Called with every listing, before any call that follows it. */
-  onListed(connection: Pick<Connection, 'definitions'>): Promise<void>;
+  /** Called with every listing, before any call that follows it; gives what the server's log should say of it. */
+  onListed(connection: Pick<Connection, 'definitions'>): Promise<string | undefined>;
   /** What clients should hear of: the listing is known by then. */
   onEvent(event: ServerEvent): void;
 }
@@ -314,10 +315,12 @@ export class Upstream {
     const { db, name, target, now } = this.#options;
     // Everything it lists is stored and shown.
     const { definitions, offers, era } = this.hide(connection);
-    this.#live = new Map(definitions.map((one) => [one.name, pinOf(one)]));
     const facts = { era: era as unknown as JsonObject, offers };
-    await rememberListing(db, name, target, definitions, facts, now());
-    await this.#options.onListed({ definitions });
+    const { kept, ignored } = await rememberListing(db, name, target, definitions, facts, now());
+    this.#live = new Map(kept.map((one) => [one.name, pinOf(one)]));
+    const note = await this.#options.onListed({ definitions: kept });
+    for (const line of [ignored > 0 ? describeIgnored(name, ignored) : undefined, note])
+      if (line !== undefined) this.#log.write(`[countersign] ${line}\n`);
   }
 
   async #relist(): Promise<void> {

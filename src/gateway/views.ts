@@ -5,6 +5,7 @@ import type { ServerSettings } from '../contract/servers.ts';
 import { serve } from '../contract/view.ts';
 import { shellWord } from '../lib/text.ts';
 import { proposedEffect } from './definition.ts';
+import { describeIgnored } from './listing.ts';
 import { reviewOf, type ToolReview } from './review.ts';
 import { readHealth, readServerLog } from './server-log.ts';
 import { type GatewayDb, listServerNames, readFacts, readSeen } from './store.ts';
@@ -20,6 +21,8 @@ export interface ViewServices {
 export interface Reviewed {
   readonly tools: readonly ToolReview[];
   readonly listedAt: string | undefined;
+  /** What a person should know of the listing itself. */
+  readonly notes: readonly string[];
 }
 
 /** What is trusted of a server, next to its newest listing. */
@@ -31,7 +34,9 @@ export async function reviewServer(
   const facts = await readFacts(db, name);
   const listedAt = facts?.target === target ? facts?.listedAt : undefined;
   const seen = target === undefined ? [] : await readSeen(db, name, target);
-  return { tools: reviewOf(name, seen, listedAt), listedAt };
+  const ignored = listedAt === undefined ? 0 : Number(facts?.offers.ignored ?? 0);
+  const notes = ignored > 0 ? [describeIgnored(name, ignored)] : [];
+  return { tools: reviewOf(name, seen, listedAt), listedAt, notes };
 }
 
 export const listNames = async ({ db, servers }: Pick<ViewServices, 'db' | 'servers'>): Promise<string[]> =>
@@ -83,6 +88,7 @@ export const gatewayViews = serve<ViewServices, typeof serverViews>(serverViews,
     return {
       server: summarizeServer(services, name, reviewed),
       listed_at: reviewed.listedAt ?? null,
+      notes: [...reviewed.notes],
       tools: reviewed.tools.map((one) => ({
         tool: one.tool,
         name: one.name,

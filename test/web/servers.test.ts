@@ -123,4 +123,14 @@ describe('the page Servers', () => {
     await card('look').getByRole('button', { name: 'Trust look' }).click();
     await card('look').getByText('trusted', { exact: true }).waitFor();
   });
+
+  it('says what of a listing is too much to be stored', async () => {
+    write({ tools: [look(HOSTILE), tool('act'), tool('long', { description: 'x'.repeat(300_000) })] });
+    const out = await server.cli('servers', 'show', 's', '--refresh');
+    const note = '1 of the tools that s lists is ignored';
+    expect(out).toContain(`Warning: ${note}`);
+    await page.getByText(note, { exact: false }).first().waitFor();
+    await card('act').waitFor();
+    expect(await card('long').count()).toBe(0);
+  });
 });

@@ -49,11 +49,17 @@ export function showServer(
     const review = await readReview(app, name);
     const summary = await summaryOf(app, name);
     if (global.json)
-      return printJson({ ...summary, listed_at: review.listedAt ?? null, tools: review.tools });
+      return printJson({
+        ...summary,
+        listed_at: review.listedAt ?? null,
+        notes: review.notes,
+        tools: review.tools,
+      });
     print(`${name}: ${summary.state}, ${counted(summary.tools, 'trusted tool')}, ${summary.health}`);
     if (review.listedAt === undefined)
       return print(`It was never started. List its tools with: countersign servers show ${name} --refresh`);
     print(`Listed ${review.listedAt}\n`);
+    for (const note of review.notes) print(`Warning: ${note}\n`);
     print(review.tools.map(describeTool).join('\n\n'));
     if (summary.waiting > 0)
       print(`\nTrust ${counted(summary.waiting, 'tool')}: countersign servers trust ${name}`);

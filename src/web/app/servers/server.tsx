@@ -43,6 +43,11 @@ export function ServerDetail({ name }: { readonly name: string }) {
             <Fact name="Listed">{data.listed_at ? <TimeAgo at={data.listed_at} /> : 'never'}</Fact>
           </dl>
           {data.listed_at ? <Restart server={name} /> : null}
+          {data.notes.map((note) => (
+            <Notice key={note} tone="warn">
+              <p>{note}</p>
+            </Notice>
+          ))}
           {waiting.length > 0 ? (
             <section aria-label="Waiting for trust">
               <h2>Waiting for trust</h2>
