@@ -547,6 +547,23 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
     await only(plugged(0));
   });
 
+  it('a reset stays on the page with its date and the person, also after new keys', async () => {
+    const person = (await server.cli('--json', 'passkeys')).match(/"person": ?"([^"]+)"/)?.[1] ?? '';
+    await server.cli('passkeys', 'reset', '--yes');
+    await page.goto(`${server.url}/passkeys`);
+    const resets = page.getByRole('region', { name: 'Resets' });
+    await resets.getByText(/passkeys? removed without a signature/).waitFor();
+    await resets.getByText(person.replace('person:', ''), { exact: false }).waitFor();
+    const at = await resets.locator('time').getAttribute('datetime');
+    expect(Date.now() - Date.parse(at ?? '')).toBeLessThan(120_000);
+    await page.getByText('No passkeys yet').waitFor();
+    await plug();
+    await enrol('After the reset');
+    await page.getByRole('row', { name: /After the reset/ }).waitFor();
+    await resets.getByText(/passkeys? removed without a signature/).waitFor();
+    expect(await server.cli('passkeys')).toContain(`${at?.slice(0, 16).replace('T', ' ')} by ${person}`);
+  });
+
   it('another address has no passkeys and says where they are', async () => {
     const port = new URL(server.url).port;
     const link = (await server.link()).replace('localhost', '127.0.0.1');

@@ -22,12 +22,19 @@ export function listPasskeys(global: GlobalOptions): Promise<void> {
           countersigned_by: endorsedBy ?? null,
         })),
         required,
-        resets: keys.resets,
+        resets: keys.resets.length,
+        reset_history: keys.resets.map(({ at, by, removed }) => ({ at, by, removed })),
       });
     }
     const resets =
-      keys.resets > 0
-        ? `All passkeys were reset ${counted(keys.resets, 'time')}. Earlier keys do not vouch for later ones.`
+      keys.resets.length > 0
+        ? [
+            `All passkeys were reset ${counted(keys.resets.length, 'time')}. Earlier keys do not vouch for later ones.`,
+            ...keys.resets.map(
+              ({ at, by, removed }) =>
+                `  ${at.slice(0, 16).replace('T', ' ')} by ${plainText(by)}: ${counted(removed, 'passkey')} removed without a signature`,
+            ),
+          ].join('\n')
         : undefined;
     if (keys.list.length === 0) {
       print('No passkeys are enrolled. Run `countersign open`, then choose Passkeys in the web app.');

@@ -58,7 +58,7 @@ export function createPasskeys(database: Database, now: () => Date): Passkeys {
     const at = now().toISOString();
     const inForce = await readKeysInForce(database, write.trx);
     try {
-      inForce.keys.take(inForce.log ?? '', at, extra);
+      inForce.keys.take(inForce.log ?? '', { at, extra, principal: person });
     } catch (error) {
       throw error instanceof PasskeyProblem ? refused(error) : error;
     }

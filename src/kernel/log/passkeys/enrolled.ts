@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../contract/json.ts';
+import type { Entry } from '../entry.ts';
 import { type Assertion, fingerprintOf, fitsAlgorithm, judgeAssertion, readKey } from './assertion.ts';
 import { type PasskeyEntry, passkeyEntry, type SignatureEntry, signatureEntry } from './entries.ts';
 import { challengeOf, type KeyShape, type PasskeyMode, type Statement } from './statement.ts';
@@ -9,6 +10,14 @@ export interface EnrolledKey extends KeyShape {
   readonly enrolledAt: string;
   /** The key that vouched for it; undefined for a first key, which only the log itself vouches for. */
   readonly endorsedBy: string | undefined;
+}
+
+/** All keys were removed without a signature; trust restarts each time. */
+export interface PasskeyReset {
+  readonly at: string;
+  /** Who ran the command, as the log has it; no key vouches for it. */
+  readonly by: string;
+  readonly removed: number;
 }
 
 /** An invalid entry about passkeys; the message continues “Entry N”. */
@@ -22,12 +31,16 @@ export class EnrolledKeys {
   readonly #keys = new Map<string, EnrolledKey>();
   readonly #removed = new Set<string>();
   readonly #nonces = new Set<string>();
-  /** How often all keys were removed without a signature; trust restarts each time. */
-  resets = 0;
+  readonly #resets: PasskeyReset[] = [];
   mode: PasskeyMode = 'off';
 
   get list(): readonly EnrolledKey[] {
     return [...this.#keys.values()];
+  }
+
+  /** Oldest first. They stay for as long as the log does. */
+  get resets(): readonly PasskeyReset[] {
+    return this.#resets;
   }
 
   find(fingerprint: string): EnrolledKey | undefined {
@@ -40,12 +53,12 @@ export class EnrolledKeys {
   }
 
   /** Applies an entry of kind `passkey`, or throws what is wrong with it. */
-  take(log: string, at: string, extra: JsonObject | undefined): PasskeyEntry {
+  take(log: string, { at, extra, principal }: Pick<Entry, 'at' | 'extra' | 'principal'>): PasskeyEntry {
     const read = passkeyEntry.safeParse(extra);
     if (!read.success) throw new PasskeyProblem('changes passkeys in a way that cannot be read');
     const entry = read.data;
     if (entry.action === 'reset') {
-      this.resets += 1;
+      this.#resets.push({ at, by: principal ?? 'unknown', removed: this.#keys.size });
       this.#keys.clear();
       this.mode = 'off';
       return entry;

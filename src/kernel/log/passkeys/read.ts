@@ -66,7 +66,7 @@ export async function readKeysInForce(
     const entry = JSON.parse(body) as Entry;
     if (entry.kind !== 'passkey') continue;
     try {
-      keys.take(log ?? '', entry.at, entry.extra);
+      keys.take(log ?? '', entry);
     } catch (error) {
       throw error instanceof PasskeyProblem ? damaged(seq, error.message) : error;
     }

@@ -69,7 +69,7 @@ export function judgeSignatures(
   const decided = new Map<string, { people: { person: string; key: string }[]; by: Entry }>();
   for (const { seq, hash, entry } of ordered) {
     try {
-      if (entry.kind === 'passkey') keys.take(log, entry.at, entry.extra);
+      if (entry.kind === 'passkey') keys.take(log, entry);
       if (entry.kind === 'signature') {
         const { statement, by } = keys.takeSignature(log, entry.at, entry.extra);
         made.set(hash, { items: statement.items, person: statement.person, key: by.key });

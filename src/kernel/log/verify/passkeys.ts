@@ -77,7 +77,7 @@ export class PasskeyCheck {
   }
 
   get resets(): number {
-    return this.#keys.resets;
+    return this.#keys.resets.length;
   }
 
   get mode(): string {
@@ -135,7 +135,7 @@ export class PasskeyCheck {
   }
 
   #passkey(seq: number, entry: Entry): void {
-    const read = this.#keys.take(this.#log, entry.at, entry.extra);
+    const read = this.#keys.take(this.#log, entry);
     if (read.action === 'reset') {
       this.#live.clear();
       return;

@@ -13,7 +13,7 @@ export interface PasskeyData {
   readonly keys: readonly Key[];
   readonly mode: Mode;
   readonly configured: Mode;
-  readonly resets: number;
+  readonly resets: readonly { readonly at: string; readonly by: string; readonly removed: number }[];
   readonly person: string;
   readonly page:
     | { readonly usable: true; readonly origin: string; readonly rpId: string }

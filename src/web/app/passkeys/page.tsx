@@ -12,6 +12,23 @@ import { EnrolDialog } from './enrol-dialog.tsx';
 import { type Key, type PasskeyData, readable } from './keys.ts';
 import { type Mode, ModeChoice } from './mode-choice.tsx';
 
+/** A process with a shell can reset as well as a person, so what it did is shown for as long as the log exists. */
+const Resets = ({ resets }: Pick<PasskeyData, 'resets'>) => (
+  <section aria-label="Resets">
+    <h2>Resets</h2>
+    <Notice tone="warn">Keys from before a reset do not vouch for later ones.</Notice>
+    <ul>
+      {resets.map(({ at, by, removed }) => (
+        <li key={at}>
+          <TimeAgo at={at} /> ({at.slice(0, 16).replace('T', ' ')} UTC) by{' '}
+          <UntrustedText text={by.replace('person:', '')} />: {removed}{' '}
+          {removed === 1 ? 'passkey' : 'passkeys'} removed without a signature
+        </li>
+      ))}
+    </ul>
+  </section>
+);
+
 type Order = { action: 'remove'; key: string } | { action: 'mode'; mode: Mode };
 
 export default function PasskeysPage() {
@@ -117,6 +134,7 @@ export default function PasskeysPage() {
           />
         </>
       ) : null}
+      {data && data.resets.length > 0 ? <Resets resets={data.resets} /> : null}
       {data?.page.usable && enrolling ? (
         <EnrolDialog
           rpId={data.page.rpId}
