@@ -10,7 +10,7 @@ export default defineConfig({
     // Loading the source again for each of some 360 files took a third of the processor time. No test replaces a module.
     isolate: false,
     sequence: { sequencer: WaitingFirst },
-    globalSetup: ['test/support/postgres.ts'],
+    globalSetup: ['test/support/postgres.ts', 'test/support/sqlite-template.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     // A busy machine must not turn a slow test red; nothing here asserts timings.
     testTimeout: 120_000,

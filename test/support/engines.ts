@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -27,7 +27,7 @@ export interface TestStore {
 export async function openTestStore(engine: Engine): Promise<TestStore> {
   const shared = engine === 'postgres' ? await freshPostgres() : undefined;
   const dataDir = mkdtempSync(join(tmpdir(), 'countersign-test-'));
-  const url = shared ?? join(dataDir, 'countersign.db');
+  const url = shared ?? freshSqlite(join(dataDir, 'countersign.db'));
   const database = await openStorage({ url });
   const others: Database[] = [];
   return {
@@ -44,6 +44,12 @@ export async function openTestStore(engine: Engine): Promise<TestStore> {
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Puts a store with the current schema where none is yet; the path again. */
+export function freshSqlite(path: string): string {
+  copyFileSync(inject('sqliteTemplate'), path, constants.COPYFILE_EXCL);
+  return path;
 }
 
 /** The address of a new PostgreSQL database; `empty` leaves even the schema out, for tests of migrations. */

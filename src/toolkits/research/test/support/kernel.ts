@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freshSqlite } from '../../../../../test/support/engines.ts';
 import { openStorage } from '../../../../app/open-storage.ts';
 import { createInventory } from '../../../../catalogue/inventory.ts';
 import type { JsonObject, JsonValue } from '../../../../contract/json.ts';
@@ -49,7 +50,9 @@ export interface WorldOptions {
 /** The research toolkit on a real kernel and a real store. */
 export async function openResearchWorld(options: WorldOptions = {}): Promise<ResearchWorld> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'countersign-research-'));
-  const database = await openStorage({ url: options.url ?? join(dir, 'store.db') });
+  const path = join(dir, 'store.db');
+  const url = options.url ?? (existsSync(path) ? path : freshSqlite(path));
+  const database = await openStorage({ url });
   const now = () => new Date();
   let kernel: Kernel;
   const host = {
