@@ -5,32 +5,44 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 const VERSION = '9.6.1';
-const SECURITY =
-  'test/security/{approval-*,approved-reads,forged-approvals,late-outcomes,policy-change,replay-and-limits}.test.ts';
+/** What drives whole calls and approvals within the process that runs the tests; a mutant cannot be seen from another. */
+const KERNEL = [
+  'src/kernel/{kernel,call/*,approvals/*,passkeys/*,views/*}.test.ts',
+  'src/{web/api/*,app/forecast,cli/commands/review}.test.ts',
+  'test/kernel/{presentations,unrecorded,fair-shares}.test.ts',
+  'test/security/{approval-*,approved-reads,config-evidence,forged-approvals,governance,late-outcomes}.test.ts',
+  'test/security/{policy-change,replay-and-limits,shares}.test.ts',
+];
 const GROUPS = {
-  call: {
-    mutate: ['src/kernel/call/*.ts'],
-    tests: ['src/kernel/{kernel,call/*,approvals/*}.test.ts', SECURITY],
-  },
+  call: { mutate: ['src/kernel/call/*.ts'], tests: KERNEL },
   approvals: {
     mutate: ['src/kernel/approvals/*.ts'],
-    tests: ['src/kernel/{kernel,call/*,approvals/*}.test.ts', 'src/transports/call-tool.test.ts', SECURITY],
+    tests: [...KERNEL, 'src/transports/call-tool.test.ts', 'test/contract/approvals.test.ts'],
   },
   policy: {
     mutate: ['src/kernel/policy/*.ts'],
-    tests: ['src/kernel/policy/*.test.ts', 'test/security/{governance,policy-change}.test.ts'],
+    tests: [
+      'src/kernel/{policy/*,call/admission}.test.ts',
+      'src/{web/api/policy,app/forecast}.test.ts',
+      'test/security/{config-evidence,governance,policy-change,replay-and-limits}.test.ts',
+    ],
   },
   recovery: {
     mutate: ['src/kernel/recovery.ts', 'src/kernel/store/pause.ts'],
-    tests: ['src/kernel/{kernel,call/*}.test.ts', SECURITY],
+    tests: KERNEL,
   },
   log: {
     mutate: ['src/kernel/log/**/*.ts', 'src/lib/merkle.ts'],
-    tests: ['src/kernel/log/**/*.test.ts', 'src/lib/merkle.test.ts', 'test/kernel/{cells,old-store}.test.ts'],
+    tests: [
+      'src/kernel/{log/**,passkeys}/*.test.ts',
+      'src/lib/merkle.test.ts',
+      'test/kernel/{cells,old-store}.test.ts',
+      'test/security/{config-evidence,forged-approvals}.test.ts',
+    ],
   },
   access: {
     mutate: ['src/transports/{http-access,identity,call-tool,parked}.ts', 'src/lib/loopback.ts'],
-    tests: ['src/transports/*.test.ts', 'test/security/doors.test.ts'],
+    tests: ['src/transports/*.test.ts', 'test/security/{doors,shares}.test.ts'],
   },
   'sign-in': {
     mutate: ['src/web/sign-in.ts', 'src/kernel/views/sign-in.ts'],
@@ -54,6 +66,8 @@ if (unknown.length > 0)
 const names = wanted.length > 0 ? wanted : Object.keys(GROUPS);
 
 const folder = resolve('.tmp/stryker');
+// Each choice of groups has its own files, so that several can run at the same time and continue where they stopped.
+const own = `.tmp/stryker/${wanted.join('-') || 'all'}`;
 if (!existsSync(`${folder}/node_modules/@stryker-mutator/vitest-runner`)) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/package.json`, '{ "private": true }\n');
@@ -69,10 +83,13 @@ const config = {
     ...(files.length > 0 ? files : names.flatMap((name) => GROUPS[name].mutate)),
     '!src/**/*.{test,fixture}.ts',
   ],
-  plugins: [`${folder}/node_modules/@stryker-mutator/vitest-runner/dist/src/index.js`],
+  plugins: [
+    `${folder}/node_modules/@stryker-mutator/vitest-runner/dist/src/index.js`,
+    resolve('scripts/mutate/warm-runner.mjs'),
+  ],
   // Stryker would rewrite the paths in tsconfig.json with TypeScript's old programming interface; ours needs no rewriting.
   tsconfigFile: 'none.json',
-  testRunner: 'vitest',
+  testRunner: 'warm',
   vitest: { configFile: 'scripts/mutate/vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
   // Texts are pinned elsewhere, and most of them are shown to people only.
@@ -80,28 +97,33 @@ const config = {
   ignorePatterns: ['.tmp', 'dist', 'coverage'],
   tempDirName: '.tmp/stryker-sandbox',
   incremental: true,
-  incrementalFile: '.tmp/stryker/incremental.json',
+  incrementalFile: `${own}.incremental.json`,
   concurrency: Number(process.env.MUTATE_WORKERS ?? 2),
-  timeoutMS: 60_000,
+  timeoutMS: 30_000,
   reporters: ['clear-text', 'json', 'progress-append-only'],
-  jsonReporter: { fileName: '.tmp/stryker/report.json' },
+  jsonReporter: { fileName: `${own}.report.json` },
   clearTextReporter: { allowColor: false, logTests: false },
   thresholds: { high: 95, low: 90, break: null },
 };
-writeFileSync(`${folder}/stryker.config.json`, JSON.stringify(config, null, 2));
+writeFileSync(`${own}.config.json`, JSON.stringify(config, null, 2));
 execFileSync(
   process.execPath,
-  [`${folder}/node_modules/@stryker-mutator/core/bin/stryker.js`, 'run', '.tmp/stryker/stryker.config.json'],
+  [`${folder}/node_modules/@stryker-mutator/core/bin/stryker.js`, 'run', `${own}.config.json`],
   {
     stdio: 'inherit',
-    env: { ...process.env, MUTATE_TESTS: JSON.stringify(names.flatMap((name) => GROUPS[name].tests)) },
+    env: {
+      ...process.env,
+      MUTATE_TESTS: JSON.stringify(names.flatMap((name) => GROUPS[name].tests)),
+      MUTATE_STRYKER: `${folder}/node_modules`,
+      MUTATE_DURATIONS: resolve(`${own}.durations.json`),
+    },
   },
 );
 
 // Survivors that change nothing anyone can notice are listed with the reason; every other one is printed and counts.
 const BUDGET = 90;
 const harmless = JSON.parse(readFileSync('scripts/mutate/harmless.json', 'utf8'));
-const { files: reported } = JSON.parse(readFileSync('.tmp/stryker/report.json', 'utf8'));
+const { files: reported } = JSON.parse(readFileSync(`${own}.report.json`, 'utf8'));
 const counts = { killed: 0, harmless: 0, survived: 0 };
 for (const [file, { source, mutants }] of Object.entries(reported)) {
   const lines = source.split('\n');

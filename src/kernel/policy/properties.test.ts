@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
+import { propertyRuns } from '../../../test/support/property-runs.ts';
 import {
   type McpPolicyConfig,
   mcpPolicy,
@@ -16,7 +17,7 @@ import { compilePolicy, type PolicyInput } from './compile.ts';
 import { CATALOGUE, X_POLICY } from './policy.fixture.ts';
 import type { Policy, PolicyCall } from './types.ts';
 
-const RUNS = { numRuns: 10_000 };
+const RUNS = { numRuns: propertyRuns(10_000) };
 // Written again here: a test that imported the order could not notice that it changed.
 const STRICTNESS = { allow: 0, ask: 1, dry_run: 2, deny: 3 };
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
+import { propertyRuns } from '../../../../test/support/property-runs.ts';
 import { LogScribe, writeSampleLog } from '../../../../test/support/sample-log.ts';
 import type { VerifyReport } from './report.ts';
 import { verifyLog } from './verify.ts';
@@ -143,7 +144,7 @@ describe.each(ENGINES)('one flipped bit on %s', (engine) => {
         fc.pre(report !== undefined);
         if (report) expectNamed(table, found, report);
       }),
-      { numRuns: engine === 'sqlite' ? 150 : 15 },
+      { numRuns: propertyRuns(engine === 'sqlite' ? 150 : 15) },
     );
   });
 });

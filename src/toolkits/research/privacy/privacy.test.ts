@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { propertyRuns } from '../../../../test/support/property-runs.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import { Pace } from '../analysis/pace.ts';
 import { SqliteFile } from '../project/schema.ts';
@@ -91,7 +92,7 @@ describe('pseudonyms', () => {
         rebuilt += shown.slice(at).join('');
         expect(rebuilt).toBe(text.slice(start, end));
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     );
   });
 });
