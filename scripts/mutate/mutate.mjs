@@ -42,7 +42,7 @@ const GROUPS = {
   },
   access: {
     mutate: ['src/transports/{http-access,identity,call-tool,parked}.ts', 'src/lib/loopback.ts'],
-    tests: ['src/transports/*.test.ts', 'test/security/{doors,shares}.test.ts'],
+    tests: ['src/{transports/*,lib/loopback}.test.ts', 'test/security/{doors,shares}.test.ts'],
   },
   'sign-in': {
     mutate: ['src/web/sign-in.ts', 'src/kernel/views/sign-in.ts'],

@@ -1,7 +1,8 @@
 // A test runner for Stryker that keeps its worker thread. Stryker's own runner for vitest starts a thread for each test file and each
 // mutant, so that importing the code takes most of the time; here a thread imports it once and then switches from mutant to mutant.
-// What a mutant leaves behind must not count against the next one: a kill counts only when the same test passes without a mutant in the
-// same thread, else the mutant is tried again in a new thread. Mutants of code that runs on import always get a new thread.
+// What a mutant leaves behind must not count for or against the next one: a kill counts only when the same test passes without a mutant
+// in the same thread, else the mutant is tried again in a new thread; a mutant survives only when the tests also pass with the code
+// imported again, because it may have hidden behind something that was kept. Mutants of code that runs on import get a new thread.
 import { EventEmitter } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -17,6 +18,8 @@ const MAX_RUNS = 200;
 
 let thread;
 let runs = 0;
+/** Files to be evaluated again by the next run, besides its test files. */
+let stale = [];
 
 async function newThread() {
   const old = thread;
@@ -67,7 +70,12 @@ class WarmWorker {
       runs += 1;
       // The thread has the settings of its first run, and would not run a test file again that it has.
       const files = message.context.files.map((file) => ({ ...file, testNamePattern: this.#pattern }));
-      message.context = { ...message.context, files, invalidates: files.map(({ filepath }) => filepath) };
+      message.context = {
+        ...message.context,
+        files,
+        invalidates: [...files.map(({ filepath }) => filepath), ...stale],
+      };
+      stale = [];
     }
     thread.send(message);
   }
@@ -135,14 +143,24 @@ class WarmTestRunner extends VitestTestRunner {
     }
     if (options.reloadEnvironment || runs > MAX_RUNS) await newThread();
     const isFresh = runs === 0;
-    const result = await super.mutantRun(options);
+    let result = await super.mutantRun(options);
     if (options.reloadEnvironment) await newThread();
+    if (result.status === 'survived' && !isFresh) {
+      stale = this.#ownFiles();
+      result = await super.mutantRun(options);
+    }
     if (result.status === 'survived' || result.status === 'timeout') return result;
     // A busy machine makes tests late too, so a test that ended by its time limit has to do so twice.
     const isLate = result.status === 'killed' && / timed out in /.test(result.failureMessage);
     if (!isLate && (isFresh || (await this.#passesWithout(result, options)))) return result;
     await newThread();
     return super.mutantRun(options);
+  }
+
+  #ownFiles() {
+    const graphs = this.ctx.projects.flatMap(({ vite }) => Object.values(vite.environments));
+    const files = graphs.flatMap(({ moduleGraph }) => [...moduleGraph.fileToModulesMap.keys()]);
+    return [...new Set(files)].filter((file) => !file.includes('/node_modules/'));
   }
 
   async #passesWithout(result, options) {

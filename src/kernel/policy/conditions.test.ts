@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../contract/json.ts';
-import { ask, compile } from './policy.fixture.ts';
+import { ask, callOf, compile } from './policy.fixture.ts';
 
 const deny = (tool: string, when: string) =>
   compile({ template: 'none', rules: [{ id: 'r', action: 'deny', tools: [tool], when }] });
+
+const ANY = { toolkit: 'any', category: 'any', effect: 'change' } as const;
 
 describe('a condition', () => {
   it.each<[string, string, JsonObject, boolean]>([
@@ -85,5 +87,52 @@ describe('a condition', () => {
     expect(ask(await compile({ rules }), 'x_search_tweets', { args: { query: 'constructor' } }).action).toBe(
       'deny',
     );
+  });
+
+  it('sees the name of the principal, and may use optional values and mixed lists', async () => {
+    const cases = [
+      ['principal.name == "agent:local"', true],
+      ['args.?media_ids.hasValue()', false],
+      ['[1, "a"].size() == 2', true],
+      ['args.?nothing.orValue("a") == "a"', undefined],
+    ] as const;
+    for (const [when, denied] of cases) {
+      const policy = deny('x_post_tweet', when);
+      if (denied === undefined)
+        await expect(policy).rejects.toThrow('no tool of this rule takes args.nothing');
+      else
+        expect(ask(await policy, 'x_post_tweet', { args: { text: '' } }).action).toBe(
+          denied ? 'deny' : 'allow',
+        );
+    }
+  });
+
+  it('must come out as true or false, also where that shows only in the call', async () => {
+    await expect(deny('x_post_tweet', 'args.text')).rejects.toThrow('but it is of type string');
+    const two = { id: 'r', action: 'deny', tools: ['delete_code', 'x_delete_tweet'] };
+    const rules = [{ ...two, when: 'has(args.id) ? args.id : true' }];
+    await expect(compile({ rules })).rejects.toThrow();
+  });
+
+  it('may be open in what its tools do not agree on', async () => {
+    const catalogue = [
+      {
+        ...ANY,
+        name: 'one',
+        inputJson: { type: 'object', properties: { v: { type: 'integer' } }, required: ['v'] },
+      },
+      {
+        ...ANY,
+        name: 'two',
+        inputJson: { type: 'object', properties: { v: { type: 'boolean' } }, required: ['v'] },
+      },
+    ];
+    const rules = [{ id: 'r', action: 'deny', tools: ['one', 'two'], when: 'args.v' }];
+    const policy = await compile({ rules }, { catalogue });
+    const decide = (v: boolean | number) =>
+      policy.decide(callOf('create_code', { subject: catalogue[1], args: { v } }));
+    expect(decide(true).rule).toBe('r');
+    expect(decide(false).rule).toBe('default');
+    expect(decide(3)).toMatchObject({ action: 'deny', code: 'policy_error' });
   });
 });
