@@ -40,6 +40,11 @@ describe('the address of a request', () => {
     expect((await refusal(door.checkAddress(request({}))))?.status).toBe(403);
   });
 
+  it('must be given, also by the first who asks', () => {
+    const fresh = openDoor(served, { host: '127.0.0.1' });
+    expect(fresh.checkAddress(request({}))?.status).toBe(403);
+  });
+
   it('is that of the page too, where a page sends it', async () => {
     expect(door.checkAddress(request({ ...LOCAL, origin: 'http://localhost:5173' }))).toBeUndefined();
     expect(door.checkAddress(request({ ...LOCAL, origin: 'https://inbox.example' }))).toBeUndefined();
@@ -112,5 +117,7 @@ describe('the sender of a request', () => {
   it('needs a token under a name that is not of this machine, or where the server listens to others', async () => {
     expect(await identify({ host: 'inbox.example' })).toEqual(missing);
     expect(await identify({}, openDoor(served, { host: '0.0.0.0' }))).toEqual(missing);
+    const nameless = await openDoor(served, { host: '127.0.0.1' }).identify(request({}));
+    expect(nameless).toHaveProperty('status', 401);
   });
 });

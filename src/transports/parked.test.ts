@@ -106,6 +106,10 @@ describe('a call that asks its client', () => {
     expect(call.signal.aborted).toBe(false);
   });
 
+  it('takes an answer to nothing for nothing', () => {
+    expect(() => open().call.answer({})).not.toThrow();
+  });
+
   it('asks nothing more once it has its result', async () => {
     const { call } = open();
     call.start(async () => RESULT);
@@ -140,10 +144,14 @@ describe('a call that becomes a task', () => {
     expect(call.signal.aborted).toBe(true);
   });
 
-  it('waits for its result where the agent has no room for a task', () => {
-    const { call } = open();
-    const board = new TaskBoard({ working: 0 });
-    expect(call.becomeTask(board, () => never)).toBeUndefined();
+  it('waits for its result where the agent or the board has no room for a task', async () => {
+    for (const board of [new TaskBoard({ working: 0 }), new TaskBoard({ max: 0 })]) {
+      const { call } = open();
+      const leg = call.leg(noSignal());
+      expect(call.becomeTask(board, () => never)).toBeUndefined();
+      call.start(async () => RESULT);
+      expect(await leg).toEqual({ result: RESULT });
+    }
   });
 });
 

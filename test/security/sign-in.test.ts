@@ -163,4 +163,10 @@ describe('signing in', () => {
     expect((await metrics({ cookie: `${cookie}x` })).status).toBe(401);
     expect((await metrics({ cookie })).status).toBe(200);
   });
+
+  it('has no token for a monitor where none is configured', async () => {
+    const without = createWebApp({ ...webPorts(app), scrapeToken: undefined });
+    for (const authorization of ['Bearer undefined', `Bearer ${SCRAPE_TOKEN}`])
+      expect((await without.request('/metrics', { headers: { authorization } })).status).toBe(401);
+  });
 });

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { openTestStore, type TestStore } from '../../../test/support/engines.ts';
 import { AGENT, OTHER, openTestKernel, PERSON, type TestKernel } from '../../../test/support/kernel.ts';
-import { propertyRuns } from '../../../test/support/property-runs.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { McpPolicyConfig, PolicyRule } from '../../contract/policy.ts';
 import { policyRule } from '../../contract/policy.ts';
@@ -150,7 +149,7 @@ describe('a standing approval', () => {
         await test.kernel.standing.revoke(id, PERSON);
         now = start + 60 * MINUTE;
       }),
-      { numRuns: propertyRuns(200) },
+      { numRuns: 200 },
     );
     assert.ok(answered > 50, `only ${answered} calls were answered at all`);
     await test.kernel.flush();
