@@ -26,6 +26,7 @@ import { ArtifactStore } from './log/artifacts.ts';
 import { changeConfig } from './log/config-change.ts';
 import { type EntryInput, prepareEntry } from './log/entry.ts';
 import { appendEntries } from './log/log.ts';
+import { isPausedInLog } from './log/rows/config-entries.ts';
 import { CallMetrics } from './metrics.ts';
 import { createRequirement, type SignersFor } from './passkeys/requirement.ts';
 import { createPasskeys, type Passkeys } from './passkeys/service.ts';
@@ -189,7 +190,7 @@ export function createKernel(options: KernelOptions): Kernel {
     },
     settle: (callId, happened, by) =>
       settleCall(ports, callId, happened ? { settled: 'done', data: null } : { settled: 'not_done' }, by),
-    isPaused: () => isPaused(database.db),
+    isPaused: async () => (await isPaused(database.db)) || isPausedInLog(database.db, database.engine),
     async setPaused(paused, by) {
       await changeConfig(database, by, now(), async (trx) => {
         await setPaused(trx, paused, principalName(by));

@@ -14,6 +14,7 @@ import { migration as tiles } from './migrations/090-tiles.ts';
 import { migration as callStats } from './migrations/091-call-stats.ts';
 import { migration as callWords } from './migrations/092-call-words.ts';
 import { migration as approvalSigners } from './migrations/093-approval-signers.ts';
+import { migration as configEntries } from './migrations/094-config-entries.ts';
 import { StoreError } from './store-error.ts';
 
 /** Brings the schema forward; several processes may start simultaneously, one does the work. */
@@ -79,4 +80,5 @@ export const coreMigrations: readonly Migration[] = [
   callStats,
   callWords,
   approvalSigners,
+  configEntries,
 ];

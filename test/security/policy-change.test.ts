@@ -67,13 +67,13 @@ describe('a policy that changes while calls come in', () => {
       return (await kernel.invoke({ bound, args, principal: LOCAL_AGENT, transport: 'test' })).outcome;
     };
   };
-  const inForce = () =>
+  const inForce = (tools = catalogue) =>
     new PolicyInForce(
       {
         mode: 'autopilot',
         approvalMode: false,
         policy: policyOf({}),
-        catalogue: async () => catalogue,
+        catalogue: async () => tools,
         toolkits: [],
       },
       store.database,
@@ -138,11 +138,11 @@ describe('a policy that changes while calls come in', () => {
     const mine = inForce();
     await mine.refresh();
     const call = await kernelUnder(mine);
-    const rules = [deny('elsewhere', 'a_tool_only_the_other_process_has')];
-    await store.database.db
-      .insertInto('settings')
-      .values({ key: OVERRIDES_KEY, value: JSON.stringify({ rules }) })
-      .execute();
+    const tool = 'a_tool_only_the_other_process_has';
+    const [known] = catalogue;
+    if (!known) throw new Error('The ledger has no tools.');
+    const theirs = inForce([...catalogue, { ...known, name: tool, policyName: undefined }]);
+    await theirs.setOverrides({ rules: [deny('elsewhere', tool)] }, { kind: 'person', id: 'ada' });
     clock += 1_000;
     for (const _ of [1, 2]) expect((await call('ledger_read', {})).status).not.toBe('ok');
   });

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import Database from 'libsql';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seriousFindings } from './axe.ts';
@@ -228,7 +230,7 @@ describe('the rules page', () => {
 
   it('puts a template in force', async () => {
     await page.getByRole('tab', { name: 'Mode, template, limits' }).click();
-    await page.getByRole('button', { name: 'Use safe default' }).click();
+    await page.getByRole('button', { name: /^Use / }).first().click();
     await page.getByRole('button', { name: 'Use none' }).waitFor();
     const routed = await server.call('x_post_tweet', { text: 'Now it asks' });
     expect(routed).toMatchObject({ data: { routed_to_approval: true } });
@@ -267,5 +269,32 @@ describe('the rules page', () => {
     expect(await server.call('x_post_tweet', { text: 'Daily report 2' })).toMatchObject({
       data: { routed_to_approval: true },
     });
+  });
+
+  it('rules edited in the database allow no change, and a person starts again from the page', async () => {
+    await openRules();
+    await page.getByRole('tab', { name: 'Mode, template, limits' }).click();
+    await page.getByRole('button', { name: /^Use / }).first().click();
+    await page.getByText('Active for every agent.').waitFor();
+    const db = new Database(join(server.home, 'countersign.db'));
+    db.prepare("UPDATE settings SET value = ? WHERE key = 'policy_overrides'").run('{"rules":[]}');
+    db.close();
+    const like = () => server.call('x_like_tweet', { tweet_id: '2' });
+    expect(await like()).toMatchObject({
+      error: { code: 'policy_error', message: expect.stringContaining('do not match the audit log') },
+    });
+    const failing = (...args: string[]) =>
+      server.cli(...args).catch(({ stdout }: { stdout: string }) => stdout);
+    expect(await failing('status')).toContain('Policy         FAILED: The rules stored in the database');
+    expect(await failing('doctor')).toMatch(/✗ policy +The rules stored in the database do not match/);
+    await openRules();
+    const notice = page.getByRole('alert').filter({ hasText: 'do not match the audit log' });
+    await notice.waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await notice.getByRole('button', { name: 'Discard the stored rules' }).click();
+    await notice.waitFor({ state: 'detached' });
+    const code = async () => (await like()).error;
+    await expect.poll(code, { timeout: 20_000, interval: 500 }).not.toMatchObject({ code: 'policy_error' });
+    expect(await server.cli('doctor').catch(({ stdout }: { stdout: string }) => stdout)).toMatch(/✓ policy/);
   });
 });

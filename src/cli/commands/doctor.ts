@@ -80,6 +80,7 @@ async function checkApp(app: App, global: GlobalOptions): Promise<Finding[]> {
   return [
     await checkStore(app),
     await checkEvidence(app),
+    checkPolicy(app),
     checkPermissions(app.config),
     await checkClock(app),
     await checkHandshake(app),
@@ -136,6 +137,19 @@ async function checkEvidence(app: App): Promise<Finding> {
     status: 'fail',
     detail: `the audit log cannot be written, so calls fail. ${problem}`,
     fix: 'Free disk space, or make the database writable. Calls that wait are then written automatically.',
+  };
+}
+
+/** Rules in the database are those that people set, or no change is allowed. */
+function checkPolicy({ policy }: App): Finding {
+  const { problem } = policy;
+  if (problem === undefined)
+    return { check: 'policy', status: 'ok', detail: 'the rules are as people set them' };
+  return {
+    check: 'policy',
+    status: 'fail',
+    detail: problem,
+    fix: 'Run `countersign audit verify`, then set the rules again on the Policy page (`countersign open`).',
   };
 }
 

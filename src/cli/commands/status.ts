@@ -33,8 +33,9 @@ export function status(global: GlobalOptions): Promise<void> {
     const health = await app.ports.health.check();
     const unwritable =
       (await findEvidenceProblem(database)) ?? (running && (await serverEvidenceProblem(running)));
+    const forged = app.policy.problem;
     // Scripts watch the exit code: a database that cannot be read is not a state to report and pass over.
-    if (health.status !== 'ok' || unwritable !== undefined) process.exitCode = 1;
+    if (health.status !== 'ok' || unwritable !== undefined || forged !== undefined) process.exitCode = 1;
     const lines = await toolkitLines(app, global);
     if (global.json) {
       return printJson({
@@ -54,6 +55,7 @@ export function status(global: GlobalOptions): Promise<void> {
         limits,
         health,
         evidence_problem: unwritable ?? null,
+        policy_problem: forged ?? null,
         ...Object.fromEntries(lines.map(({ id, data }) => [id, data])),
       });
     }
@@ -70,6 +72,7 @@ export function status(global: GlobalOptions): Promise<void> {
     if (outdated) print(`               ${outdated}`);
     if (unwritable !== undefined)
       print(`Evidence       ${paint('red', 'FAILED')}: it cannot be written. ${unwritable}`);
+    if (forged !== undefined) print(`Policy         ${paint('red', 'FAILED')}: ${forged}`);
     print(
       `Mode           ${config.mode}${config.approvalMode ? ', approval mode on' : ''}${paused ? `, ${paint('yellow', 'PAUSED')} (lift with \`countersign resume\`)` : ''}`,
     );

@@ -5,6 +5,7 @@ import { changeConfig } from '../log/config-change.ts';
 import type { Database } from '../store/database.ts';
 import { OVERRIDES_KEY, stampOf } from '../store/pause.ts';
 import { compilePolicy, type Policy, type PolicyInput, unreadablePolicy } from './index.ts';
+import { NOT_LOGGED, readStored, withoutChanges } from './stored.ts';
 
 /**
  * What people change while servers run. It is kept in the database, so that every process follows. Strict on reading
@@ -39,6 +40,7 @@ export class PolicyInForce {
   #mode: 'autopilot' | 'composer';
   #stamp = 'unread';
   #catalogueVersion = 0;
+  #problem: string | undefined;
 
   constructor(base: PolicyBase, database: Database, now: () => Date = () => new Date()) {
     this.#base = base;
@@ -56,25 +58,34 @@ export class PolicyInForce {
     return this.#stamp;
   }
 
+  /** Why the stored rules are not in force; undefined when they are. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
   get modes(): { mode: 'autopilot' | 'composer'; approvalMode: boolean } {
     return { mode: this.#mode, approvalMode: this.#base.approvalMode || this.#mode === 'composer' };
   }
 
   /** Reads what is stored and puts it in force. A policy that cannot be read denies every change. */
   async refresh(): Promise<void> {
-    const stored = await this.#read();
-    const stamp = stampOf(stored);
     const version = this.#base.catalogueVersion?.() ?? 0;
-    if (stamp === this.#stamp && version === this.#catalogueVersion) return;
-    const overrides = parseOverrides(stored);
+    const isSame = this.#stamp === stampOf(await this.#read()) && version === this.#catalogueVersion;
+    // The log is asked only about a row that is another than before, or was not believed.
+    if (isSame && this.#problem === undefined) return;
+    const { value, isLogged } = await readStored(this.#database);
+    const stamp = stampOf(value);
+    const overrides = parseOverrides(value);
+    this.#problem = isLogged ? undefined : NOT_LOGGED;
     if (!overrides) {
       this.#policy = unreadablePolicy('the rules in the database are unreadable');
       this.#stamp = stamp;
       return;
     }
     try {
-      const input = await this.#input(overrides);
-      this.#policy = await compilePolicy(input);
+      const input = await this.#input(isLogged ? overrides : { rules: [] });
+      const policy = await compilePolicy(input);
+      this.#policy = isLogged ? policy : withoutChanges(policy);
       this.#mode = input.mode;
       this.#stamp = stamp;
       this.#catalogueVersion = version;
@@ -86,8 +97,10 @@ export class PolicyInForce {
     }
   }
 
+  /** What people set. Of a row that the log does not know, nothing: a person would confirm it with the next edit. */
   async overrides(): Promise<PolicyOverrides> {
-    return parseOverrides(await this.#read()) ?? { rules: [] };
+    const { value, isLogged } = await readStored(this.#database);
+    return (isLogged ? parseOverrides(value) : undefined) ?? { rules: [] };
   }
 
   /** What is in force as data, to compile variants of it. */

@@ -21,23 +21,40 @@ interface Orders {
   readonly paused: string | null;
   readonly overrides: string | null;
   readonly agent: string | null;
+  readonly newest: number | string | null;
 }
 
-const ORDERS = statement(
+const READ_ORDERS = statement(
   `select (select value from settings where key = ?) as paused, (select value from settings where key = ?) as overrides,
-  (select value from settings where key = ?) as agent`,
+  (select value from settings where key = ?) as agent,
+  (select seq from audit_log where instr(body, '"kind":"config"') > 0 order by seq desc limit 1) as newest`,
   { single: true },
 );
+const ORDERS = { ...READ_ORDERS, postgres: READ_ORDERS.postgres.replace('instr(', 'strpos(') };
 
 export const changesPaused = (): ToolError =>
   new ToolError('paused', 'A person paused all changes. `countersign resume` lifts the pause.');
+
+export const pausedInLog = (): ToolError =>
+  new ToolError(
+    'paused',
+    'A person paused all changes. The pause is missing in the database, but the audit log has it. `countersign audit verify` has the details; `countersign resume` lifts the pause.',
+  );
+
+interface AdmissionState {
+  readonly paused: boolean;
+  readonly agentPaused: boolean;
+  readonly policyStamp: string;
+  /** Position of the newest entry about the configuration; -1 when there is none. */
+  readonly newestConfig: number;
+}
 
 /** Read inside the admission transaction, so that a pause or an edited rule applies to every process immediately. */
 export async function readAdmissionState(
   trx: Transaction<Tables>,
   engine: Engine,
   principal: Principal,
-): Promise<{ paused: boolean; agentPaused: boolean; policyStamp: string }> {
+): Promise<AdmissionState> {
   const keys = [KEY, OVERRIDES_KEY, `paused:${principalName(principal)}`];
   const { rows } = await runStatement<Orders>(trx, engine, ORDERS, keys);
   const [orders] = rows;
@@ -45,6 +62,7 @@ export async function readAdmissionState(
     paused: orders?.paused != null,
     agentPaused: orders?.agent != null,
     policyStamp: stampOf(orders?.overrides ?? undefined),
+    newestConfig: Number(orders?.newest ?? -1),
   };
 }
 

@@ -39,6 +39,8 @@ export interface PolicyData {
     readonly mode?: string;
     readonly template?: string;
     readonly rules?: readonly Rule[];
+    /** Why the stored rules are not in force. */
+    readonly problem?: string;
     readonly [key: string]: unknown;
   };
   readonly limits: readonly {

@@ -1,12 +1,15 @@
 import { useState } from 'react';
 import { useLocation, useParams } from 'wouter';
-import type { Rule } from '../../../kernel/views/policy-shapes.ts';
+import type { PolicyData, Rule } from '../../../kernel/views/policy-shapes.ts';
 import type { StandingData } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button } from '../../ui/field.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { changeOverrides } from '../../ui/overrides.ts';
 import { Page, Tabs } from '../../ui/page-head.tsx';
 import { PauseButton } from '../../ui/pause-button.tsx';
+import { useErrorToast, useToast } from '../../ui/toast.tsx';
 import { Explain } from './explain.tsx';
 import { Matrix } from './matrix.tsx';
 import { Remembered } from './remembered.tsx';
@@ -18,6 +21,31 @@ import '../styles/policy.css';
 
 const PARTS = ['rules', 'remembered', 'permissions', 'settings'] as const;
 type Part = (typeof PARTS)[number];
+
+/** Rules that the audit log does not know are not in force; a person starts from the configuration again. */
+function Unlogged() {
+  const { data, refresh } = useQuery<PolicyData>('/policy', { topics: ['config'] });
+  const describeError = useErrorToast();
+  const say = useToast();
+  if (data?.status.problem === undefined) return null;
+  const discard = async (): Promise<void> => {
+    try {
+      await changeOverrides(() => ({ rules: [] }));
+      say('The rules of the configuration file are in force.', { tone: 'good' });
+    } catch (fault) {
+      describeError(fault);
+    }
+    await refresh();
+  };
+  return (
+    <Notice tone="bad">
+      <p>{data.status.problem}</p>
+      <Button small onClick={() => void discard()}>
+        Discard the stored rules
+      </Button>
+    </Notice>
+  );
+}
 
 /** What agents may do: rules, remembered decisions, the result for each tool, mode and limits. */
 export default function PolicyPage() {
@@ -53,6 +81,7 @@ export default function PolicyPage() {
         </>
       }
     >
+      <Unlogged />
       <Tabs<Part>
         label="Policy"
         current={part}
