@@ -247,7 +247,7 @@ describe('an agent that points at a passage', () => {
 
   it('learns that no one saw it while another page is open, and the page offers to go there', async () => {
     await page.goto(`${server.url}/activity`);
-    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor();
     expect(await point()).toContain('"shown":false');
     await page.getByText('An agent is pointing to a passage').waitFor();
     expect(await seriousFindings(page)).toEqual([]);

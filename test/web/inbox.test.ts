@@ -58,7 +58,7 @@ describe('the inbox', () => {
     await page.goto(server.url);
     await page.getByRole('heading', { name: 'Getting started' }).waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Inbox' }).click();
-    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor();
     const answer = await agent.callTool({ name: 'x_post_tweet', arguments: { text: 'Proposed over MCP' } });
     const { data } = answer.structuredContent as unknown as Routed & { data: { approval_uuid?: string } };
     await row('Proposed over MCP').waitFor();
@@ -259,11 +259,11 @@ describe('the inbox', () => {
 
   it('reconnects automatically after the server was restarted', async () => {
     await page.goto(server.url);
-    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor();
     await server.stop();
-    await page.getByText('reconnecting…').waitFor();
+    await page.getByText('Reconnecting…').waitFor();
     await server.start();
-    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor();
     await propose('After the restart');
     await page.getByRole('button', { name: '1 new' }).click();
     await row('After the restart').waitFor();

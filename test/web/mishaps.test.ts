@@ -56,7 +56,7 @@ async function openStill(path: string, shown: string) {
   await still.clock.install();
   await still.goto(`${server.url}${path}`);
   await still.getByText(shown).waitFor();
-  await still.getByText('live', { exact: true }).waitFor();
+  await still.getByText('Connected', { exact: true }).waitFor();
   await still.clock.pauseAt(new Date(Date.now() + 2000));
   return { still, context };
 }

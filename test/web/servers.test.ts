@@ -47,7 +47,7 @@ describe('the page Servers', () => {
   it('lists a server in quarantine and trusts its tools, each with the effect a person chose', async () => {
     await page.goto(server.url);
     await page.getByRole('link', { name: 'Servers' }).click();
-    const row = page.getByRole('row', { name: /quarantined/ });
+    const row = page.getByRole('row', { name: /Quarantined/ });
     await row.getByRole('link', { name: 's', exact: true }).click();
     expect(await seriousFindings(page)).toEqual([]);
     await card('act').getByLabel('Effect of act').selectOption('destroy');
@@ -55,7 +55,7 @@ describe('the page Servers', () => {
       await card(name)
         .getByRole('button', { name: `Trust ${name}` })
         .click();
-      await card(name).getByText('trusted', { exact: true }).waitFor();
+      await card(name).getByText('Trusted', { exact: true }).waitFor();
     }
     await card('act').getByText('server claims change').waitFor();
     const shown = JSON.parse(await server.cli('servers', 'show', 's', '--json')) as {
@@ -90,7 +90,7 @@ describe('the page Servers', () => {
     );
     expect(recorded).toMatch(/"tool":"s__look"[^}]*"principal":"person:/);
     await page.getByText('a line for the log').waitFor();
-    await page.getByText('ready', { exact: true }).waitFor();
+    await page.getByText('Ready', { exact: true }).waitFor();
   });
 
   it('restarts the server before its next call', async () => {
@@ -113,7 +113,7 @@ describe('the page Servers', () => {
   it('shows a changed definition field by field, as text, and trusts it again', async () => {
     write({ tools: [look(HOSTILE), tool('act')] });
     await server.cli('servers', 'show', 's', '--refresh');
-    await card('look').getByText('changed', { exact: true }).waitFor();
+    await card('look').getByText('Changed', { exact: true }).waitFor();
     const diff = card('look').locator('dl');
     await diff.getByText('description', { exact: true }).waitFor();
     await diff.locator('del').getByText('Looks.').waitFor();
@@ -121,7 +121,7 @@ describe('the page Servers', () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(await seriousFindings(page)).toEqual([]);
     await card('look').getByRole('button', { name: 'Trust look' }).click();
-    await card('look').getByText('trusted', { exact: true }).waitFor();
+    await card('look').getByText('Trusted', { exact: true }).waitFor();
   });
 
   it('says what of a listing is too much to be stored', async () => {

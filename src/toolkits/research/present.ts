@@ -113,9 +113,9 @@ export function passageBlock(
   return {
     type: 'passage',
     source_name: sourceNamed(lens, source_id),
-    before: part(Math.max(0, start - AROUND), start),
+    before: `${start > AROUND ? '…' : ''}${part(Math.max(0, start - AROUND), start)}`,
     text: part(start, end),
-    after: part(end, Math.min(text.length, end + AROUND)),
+    after: `${part(end, Math.min(text.length, end + AROUND))}${end + AROUND < text.length ? '…' : ''}`,
     line: lineOf(text.slice(0, start)),
     ...(code ? { code } : {}),
     ...(codings.length > 0 ? { codings } : {}),

@@ -6,6 +6,7 @@ import { Icon, type IconName } from '../ui/icon.tsx';
 import { useSession } from '../ui/session.ts';
 import { useErrorToast } from '../ui/toast.tsx';
 import { UntrustedText } from '../ui/untrusted-text.tsx';
+import { iconOf } from './toolkits.ts';
 
 const FOUND = 6;
 const TYPING_MS = 150;
@@ -99,7 +100,7 @@ export default function Palette({ places, onTheme, onClose }: Props) {
     ...(data?.items ?? []).map((row) => ({
       key: `item-${row.id}`,
       group: 'Pending' as const,
-      icon: 'inbox' as const,
+      icon: iconOf(row.toolkit) ?? ('server' as const),
       label: row.summary,
       note: row.gist ?? row.requester.replace(/^agent:/u, ''),
       run: go(`/inbox/${row.id}`),

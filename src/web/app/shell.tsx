@@ -111,7 +111,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
               Sign out
             </button>
           </div>
-          <span className={live ? 'live live-on' : 'live'}>{live ? 'live' : 'reconnecting…'}</span>
+          <span className={live ? 'live live-on' : 'live'}>{live ? 'Connected' : 'Reconnecting…'}</span>
           <span title="Operating mode">Mode: {session.mode}</span>
           <p className="shell-who">
             {session.person} · {session.version}

@@ -1,9 +1,10 @@
-import { Fragment, type ReactNode } from 'react';
+import { Children, Fragment, type ReactNode } from 'react';
 import type { Environment } from '../../contract/presentation.ts';
+import { Icon, type IconName } from './icon.tsx';
 
 export type Tone = 'neutral' | 'info' | 'good' | 'warn' | 'bad';
 
-/** A short word about a state. The word says it; the colour only helps. */
+/** A short word about a state, in sentence case. The word says it; the colour only helps. */
 export function Badge({
   tone = 'neutral',
   title,
@@ -15,7 +16,9 @@ export function Badge({
 }) {
   return (
     <span className={`badge badge-${tone}`} title={title}>
-      {children}
+      {Children.map(children, (child, at) =>
+        at === 0 && typeof child === 'string' ? sentenceCase(child) : child,
+      )}
     </span>
   );
 }
@@ -46,9 +49,12 @@ const STATES: Readonly<Record<string, Tone>> = {
 /** The tone that a state, outcome, effect or decision has everywhere. */
 const toneOf = (state: string): Tone => STATES[state] ?? 'neutral';
 
+/** A stored state, an outcome or a decision as a label. */
 export const StateBadge = ({ state }: { readonly state: string }) => (
   <Badge tone={toneOf(state)}>{state.replaceAll('_', ' ')}</Badge>
 );
+
+export const sentenceCase = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 const ENVIRONMENT_NAMES = { live: 'Live', sandbox: 'Sandbox', local: 'Local' } as const;
 
@@ -69,13 +75,21 @@ export const EnvironmentBadge = ({
 /** A principal without the kind that its place already says. */
 export const shortName = (principal: string): string => principal.replace(/^(agent|person|system):/u, '');
 
+interface AvatarProps {
+  readonly name: string;
+  readonly large?: boolean;
+  /** Of an account that posts, not of an agent: it has no colour. */
+  readonly author?: boolean;
+}
+
 /** The initial of an agent, always in the same colour; its name stands next to it. */
-export function Avatar({ name, large }: { readonly name: string; readonly large?: boolean }) {
+export function Avatar({ name, large, author }: AvatarProps) {
   const letters = shortName(name).replace(/^[^\p{L}\p{N}]+/u, '');
   let sum = 0;
   for (const letter of letters) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 997;
+  const colour = author ? 'avatar-author' : `avatar-${(sum % 4) + 1}`;
   return (
-    <span className={large ? 'avatar avatar-large' : `avatar avatar-${(sum % 4) + 1}`} aria-hidden="true">
+    <span className={`avatar ${colour}${large ? ' avatar-large' : ''}`} aria-hidden="true">
       {([...letters][0] ?? '?').toUpperCase()}
     </span>
   );
@@ -91,10 +105,21 @@ export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) => (
   </div>
 );
 
+interface EmptyProps {
+  readonly title: string;
+  readonly icon?: IconName;
+  readonly children?: ReactNode;
+}
+
 /** Nothing is here, and this is what to do next. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+export function Empty({ title, icon, children }: EmptyProps) {
   return (
     <div className="empty">
+      {icon ? (
+        <span className="empty-icon">
+          <Icon name={icon} />
+        </span>
+      ) : null}
       <p className="empty-title">{title}</p>
       {children ? <div className="empty-body">{children}</div> : null}
     </div>

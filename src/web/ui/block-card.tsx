@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from './icon.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 
 interface CardProps {
   readonly icon: IconName;
@@ -13,7 +14,9 @@ export const BlockCard = ({ icon, title, aside, children }: CardProps) => (
   <section className="block" aria-label={title}>
     <header className="block-head">
       <Icon name={icon} small />
-      <h3>{title}</h3>
+      <h3>
+        <UntrustedText text={title} />
+      </h3>
       {aside ? <span className="block-aside">{aside}</span> : null}
     </header>
     {children}

@@ -123,6 +123,15 @@ const timeName = (time: number, byDay: boolean): string =>
         timeZoneName: 'short',
       });
 
+/** What a place on the time axis is called: a day, or a time of day where days are too far apart. */
+const tickName = (time: number, byDay: boolean, step: number): string =>
+  new Date(time).toLocaleString('en-GB', {
+    ...(byDay || step >= 2 * HALF_A_DAY
+      ? { day: 'numeric', month: 'short' }
+      : { hour: '2-digit', minute: '2-digit' }),
+    ...(byDay ? { timeZone: 'UTC' } : {}),
+  });
+
 const HALF_A_DAY = 43_200;
 const DAY_STEPS = [1, 2, 3, 7, 14, 30, 60, 90].map((days) => days * 2 * HALF_A_DAY);
 /** There is no half of a call, a post or a follower. */
@@ -155,7 +164,12 @@ function Plot({ at, series, format = plain, stacked = false, byDay = false, clos
     // What never happened would only draw a line at zero over the others.
     const drawn = stacked ? series.filter(({ values }) => values.some((value) => value)) : series;
     const whole = drawn.every(({ values }) => values.every((value) => Number.isInteger(value ?? 0)));
-    const axis = { stroke: ink('text'), grid: { stroke: ink('line'), width: 1 }, ticks: { show: false } };
+    const axis = {
+      stroke: ink('text'),
+      font: `12px ${getComputedStyle(element).fontFamily}`,
+      grid: { stroke: ink('line'), width: 1 },
+      ticks: { show: false },
+    };
     const plot = new uPlot(
       {
         width: element.clientWidth,
@@ -168,7 +182,14 @@ function Plot({ at, series, format = plain, stacked = false, byDay = false, clos
         },
         axes: [
           // A point is a whole day, so there is nothing to read off between two.
-          { ...axis, ...(byDay ? { incrs: DAY_STEPS } : {}) },
+          {
+            ...axis,
+            gap: 10,
+            size: 40,
+            ...(byDay ? { incrs: DAY_STEPS } : {}),
+            values: (_plot: uPlot, splits: number[], _axis: number, _space: number, step: number) =>
+              splits.map((seconds) => tickName(seconds * 1000, byDay, step)),
+          },
           {
             ...axis,
             size: 56,

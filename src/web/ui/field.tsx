@@ -54,10 +54,13 @@ export function Button({
     >
       {icon ? <Icon name={icon} /> : null}
       {icon ? <span className="button-text">{children}</span> : children}
-      {shortcut ? <kbd className="button-key">{shortcut}</kbd> : null}
+      {shortcut ? <kbd className="button-key">{keyName(shortcut)}</kbd> : null}
     </button>
   );
 }
+
+/** As it is printed on the key. */
+const keyName = (key: string): string => (key.length === 1 ? key.toUpperCase() : key);
 
 /** Text to take elsewhere: a configuration, a command, a token. */
 export function CopyBox({ text, label }: { readonly text: string; readonly label: string }) {

@@ -3,18 +3,21 @@ import { useTabTitle } from './title.ts';
 
 interface Props {
   readonly title: string;
+  /** A few words next to the heading. */
+  readonly note?: string | undefined;
   readonly actions?: ReactNode;
   readonly wide?: boolean;
   readonly children: ReactNode;
 }
 
 /** The frame of every screen: its heading, what can be done with it as a whole, its content. */
-export function Page({ title, actions, wide, children }: Props) {
+export function Page({ title, note, actions, wide, children }: Props) {
   useTabTitle(title);
   return (
     <div className={wide ? 'page page-wide' : 'page'}>
       <header className="page-head">
         <h1>{title}</h1>
+        {note ? <span className="muted small">{note}</span> : null}
         {actions ? <div className="page-actions">{actions}</div> : null}
       </header>
       {children}
@@ -92,19 +95,27 @@ const STEPS: readonly [number, Intl.RelativeTimeFormatUnit][] = [
   [12, 'month'],
   [Number.POSITIVE_INFINITY, 'year'],
 ];
-const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+/** Units have symbols, with a space before them; days and longer have words. */
+const SYMBOLS: Readonly<Record<string, string>> = { second: 's', minute: 'min', hour: 'h' };
+const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+function ago(value: number, unit: Intl.RelativeTimeFormatUnit): string {
+  const symbol = SYMBOLS[unit];
+  if (symbol === undefined) return format.format(value, unit);
+  return value > 0 ? `in ${value} ${symbol}` : `${-value} ${symbol} ago`;
+}
 
 function timeAgo(at: Date, now: Date): string {
   let value = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(value) < 5) return 'just now';
   for (const [size, unit] of STEPS) {
-    if (Math.abs(value) < size) return format.format(Math.round(value), unit);
+    if (Math.abs(value) < size) return ago(Math.round(value), unit);
     value /= size;
   }
   return at.toISOString();
 }
 
-/** "3 min. ago", the exact time with its zone on hover. */
+/** "3 min ago", the exact time with its zone on hover. */
 export function TimeAgo({ at }: { readonly at: string }) {
   const [now, setNow] = useState(() => new Date());
   useEffect(() => {

@@ -12,19 +12,19 @@ export function Passage({ block }: { readonly block: Extract<PresentationBlock, 
   return (
     <BlockCard
       icon="passage"
-      title={block.title ?? 'Passage in its context'}
+      title={block.title ?? source_name}
       aside={line === undefined ? undefined : `line ${line.toLocaleString('en')}`}
     >
       <figure className="passage">
-        <figcaption>
+        <figcaption className="sr-only">
           <UntrustedText text={source_name} />
         </figcaption>
         <blockquote>
-          …<UntrustedText text={before} />
+          <UntrustedText text={before} />
           <mark>
             <UntrustedText text={text} />
           </mark>
-          <UntrustedText text={after} />…
+          <UntrustedText text={after} />
         </blockquote>
         <ul className="margin" aria-label="Codes">
           {code ? (

@@ -6,6 +6,8 @@ export interface ToSign {
   readonly challenge: string;
   readonly allow: readonly string[];
   readonly rp_id: string;
+  /** Whose keys these are, where a decision is signed. */
+  readonly person?: string;
 }
 
 const ALGORITHMS = [-7, -8, -257];
@@ -21,9 +23,10 @@ const encode = (bytes: ArrayBuffer | null): string =>
     .replaceAll('=', '');
 
 /** Asks the authenticator for a signature; what the server gets to see is as the browser gave it. */
-export async function sign({ nonce, challenge, allow, rp_id }: ToSign) {
+export async function sign({ nonce, challenge, allow, rp_id }: ToSign, signal?: AbortSignal) {
   const given = await asked(() =>
     navigator.credentials.get({
+      ...(signal ? { signal } : {}),
       publicKey: {
         challenge: decode(challenge),
         rpId: rp_id,
@@ -69,14 +72,28 @@ export async function create(rpId: string, person: string) {
 /** Signs decisions: one signature for all of these items, which must be on screen. */
 export async function signDecisions(
   items: readonly { readonly id: number; readonly version: number }[],
+  { onAsk, signal }: SignOptions = {},
 ): Promise<readonly SignedResult[]> {
   const shown = items.map(({ id, version }) => ({ id, version }));
   const request = await post<ToSign>('/inbox/sign', { items: shown, person: signer });
+  onAsk?.(request);
   const { results } = await post<{ results: readonly SignedResult[] }>(
     '/inbox/sign/finish',
-    await sign(request),
+    await sign(request, signal),
   );
   return results;
+}
+
+interface SignOptions {
+  /** What the authenticator is about to sign. */
+  onAsk?(request: ToSign): void;
+  readonly signal?: AbortSignal;
+}
+
+/** The digest that is signed, as it is read aloud and compared. */
+export function readableDigest(challenge: string): string {
+  const hex = [...decode(challenge)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `${hex.slice(0, 4)} ${hex.slice(4, 8)} ${hex.slice(8, 12)} ${hex.slice(12, 16)} … ${hex.slice(-4)}`;
 }
 
 let signer: string | undefined;
@@ -97,6 +114,7 @@ export interface SignedResult {
 /** Browsers report little about the cause, on purpose; the person must know that nothing was done. */
 const CAUSES: Readonly<Record<string, string>> = {
   NotAllowedError: 'Not signed: cancelled, timed out, or no enrolled passkey was found.',
+  AbortError: 'Not signed: cancelled.',
   OperationError: 'This page is already waiting for the authenticator.',
 };
 

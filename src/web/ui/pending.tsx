@@ -3,7 +3,7 @@ import type { Brief } from '../../kernel/views/shapes.ts';
 import { useQuery } from './api.ts';
 import { Icon } from './icon.tsx';
 import { TimeAgo } from './page-head.tsx';
-import { UntrustedText } from './untrusted-text.tsx';
+import { PlacedTitle, UntrustedText } from './untrusted-text.tsx';
 import './pending.css';
 
 const SHOWN = 3;
@@ -34,11 +34,11 @@ export function Pending({ filter, compact }: Props) {
       </header>
       {compact ? null : (
         <ul className="plain-list">
-          {data.items.map(({ id, summary, gist, requester, created_at }) => (
+          {data.items.map(({ id, summary, environment, gist, requester, created_at }) => (
             <li key={id}>
               <Link href={`/inbox/${id}?${filter}`} className="pending-row">
                 <span className="pending-title">
-                  <UntrustedText text={summary} />
+                  <PlacedTitle title={summary} environment={environment} />
                 </span>
                 {gist ? (
                   <span className="pending-gist">

@@ -78,7 +78,7 @@ interface PartProps {
 function Part({ author, text, above, length }: PartProps) {
   return (
     <>
-      <Avatar name={author?.name ?? '?'} large />
+      <Avatar name={author?.name ?? '?'} large author />
       <div className="post-main">
         {above ? (
           <p className="meta row">

@@ -17,7 +17,14 @@ export interface Proof {
 export interface Checked {
   readonly ok: boolean;
   /** What was looked at, in order, and how it came out. */
-  readonly steps: readonly { readonly text: string; readonly ok: boolean | 'unknown' }[];
+  readonly steps: readonly Step[];
+}
+
+interface Step {
+  readonly text: string;
+  readonly ok: boolean | 'unknown';
+  /** Hashes and key names, for those who compare them. */
+  readonly detail?: string;
 }
 
 const encoder = new TextEncoder();
@@ -124,7 +131,7 @@ export async function checkProof(proof: Proof, expected: Expected): Promise<Chec
 }
 
 async function check(proof: Proof, { keys, evidenceHash, differences }: Expected): Promise<Checked> {
-  const steps: { text: string; ok: boolean | 'unknown' }[] = [];
+  const steps: Step[] = [];
   const leaves: string[] = [];
   const [origin = '', size = '', root = ''] = proof.checkpoint.split('\n');
   const rootHex = toHex(fromBase64(root));
@@ -135,9 +142,10 @@ async function check(proof: Proof, { keys, evidenceHash, differences }: Expected
     const own = aboutCall(body) === proof.call;
     steps.push({
       text: inside
-        ? `Entry ${seq} (${leaf.slice(0, 16)}…) leads to the signed root through ${path.length} hashes`
+        ? `Entry ${seq.toLocaleString('en')} is in the log of ${Number(size).toLocaleString('en')}`
         : `Entry ${seq} does not match the signed root: its body, position or path was modified`,
       ok: inside,
+      ...(inside ? { detail: `${leaf} leads to the signed root through ${path.length} hashes` } : {}),
     });
     if (!own) steps.push({ text: `Entry ${seq} is about another call`, ok: false });
   }
@@ -150,9 +158,10 @@ async function check(proof: Proof, { keys, evidenceHash, differences }: Expected
       signed === 'unknown'
         ? 'This browser cannot verify Ed25519 signatures; use `countersign audit check`'
         : signed
-          ? `The checkpoint of ${origin} over ${size} entries is signed by ${proof.publicKey.split('+').slice(0, 2).join('+')}`
+          ? "The log's checkpoint is signed by its key"
           : 'The checkpoint signature is invalid',
     ok: signed,
+    detail: `${origin}, key ${proof.publicKey.split('+').slice(0, 2).join('+')}`,
   });
   if (!keys.includes(proof.publicKey))
     steps.push({ text: 'The checkpoint was signed with a key that does not belong to this log', ok: false });

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Icon } from './icon.tsx';
 import { TimeAgo } from './page-head.tsx';
 import { isRecord, type JsonRecord } from './session.ts';
 import { type Column, Table } from './table.tsx';
@@ -25,21 +26,27 @@ export function ResultView({
 }) {
   const [exact, setExact] = useState(false);
   return (
-    <section className="result" aria-label={label}>
-      <div className="segments result-choice">
-        {[false, true].map((one) => (
-          <button
-            key={String(one)}
-            type="button"
-            className="segment"
-            aria-pressed={exact === one}
-            onClick={() => setExact(one)}
-          >
-            {one ? 'JSON' : 'Readable'}
-          </button>
-        ))}
+    <section className="block result" aria-label={label}>
+      <header className="block-head">
+        <Icon name="braces" small />
+        <h3>{label}</h3>
+        <div className="segments result-choice">
+          {[false, true].map((one) => (
+            <button
+              key={String(one)}
+              type="button"
+              className="segment"
+              aria-pressed={exact === one}
+              onClick={() => setExact(one)}
+            >
+              {one ? 'JSON' : 'Readable'}
+            </button>
+          ))}
+        </div>
+      </header>
+      <div className="block-body">
+        {exact ? <JsonView value={value} label={`${label} as JSON`} /> : <Value value={value} />}
       </div>
-      {exact ? <JsonView value={value} label={`${label} as JSON`} /> : <Value value={value} />}
     </section>
   );
 }
@@ -170,7 +177,8 @@ export function nameOf(name: string): string {
     .replaceAll(/[_-]+/g, ' ')
     .trim();
   const text = words === words.toUpperCase() ? words : words.toLowerCase();
-  return (text.charAt(0).toUpperCase() + text.slice(1)).replaceAll(/\b(id|url|json|ip)\b/gi, (word) =>
-    word.toUpperCase(),
+  return (text.charAt(0).toUpperCase() + text.slice(1)).replaceAll(
+    /\b(id|url|json|ip)(s?)\b/gi,
+    (_all, word: string, many: string) => word.toUpperCase() + many.toLowerCase(),
   );
 }

@@ -68,3 +68,44 @@ export function JsonView({ value, label = 'JSON' }: { readonly value: unknown; r
     </section>
   );
 }
+
+interface TitleProps {
+  readonly title: string;
+  readonly environment?: string | null | undefined;
+}
+
+/** A call's title; the environment at its end is there to be read, and quieter than what happens. */
+export function PlacedTitle({ title, environment }: TitleProps) {
+  const place = ` (${environment})`;
+  if (!title.endsWith(place)) return <UntrustedText text={title} />;
+  return (
+    <>
+      <UntrustedText text={title.slice(0, -place.length)} />
+      <span className="title-place">{place}</span>
+    </>
+  );
+}
+
+const UNTIL = /^(.*, until )(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}) UTC\.$/su;
+
+/** A remembered decision as the server says it; its end in the reader's own time. */
+export function StandingSentence({ text }: { readonly text: string }) {
+  const [, before, day, minute] = UNTIL.exec(text) ?? [];
+  if (before === undefined) return <UntrustedText text={text} />;
+  const at = new Date(`${day}T${minute}:00Z`);
+  return (
+    <>
+      <UntrustedText text={before} />
+      <time dateTime={at.toISOString()} title={`${day} ${minute} UTC`}>
+        {at.toLocaleString('en-GB', {
+          weekday: 'short',
+          day: 'numeric',
+          month: 'short',
+          hour: '2-digit',
+          minute: '2-digit',
+        })}
+      </time>
+      .
+    </>
+  );
+}

@@ -43,7 +43,11 @@ export default function AssistantPage() {
       actions={
         <>
           {status.data && <Setup status={status.data} />}
-          {canOrder && !isNew && <Button onClick={() => go(NEW)}>New conversation</Button>}
+          {canOrder && !isNew && (
+            <Button small icon="plus" onClick={() => go(NEW)}>
+              New conversation
+            </Button>
+          )}
         </>
       }
     >
@@ -58,10 +62,13 @@ export default function AssistantPage() {
         </Notice>
       )}
       {sessions.data && rows.length === 0 && (
-        <Empty title="No orders yet">
+        <Empty title="No orders yet" icon="chat">
           <p>
-            Write to the assistant below, or let agents send orders with the tool <code>order_clawdbot</code>.
-            Each conversation appears here while it is running.
+            {canOrder
+              ? 'Write to the assistant below, or let agents'
+              : 'Set up a model, then write to the assistant here or let agents'}{' '}
+            send orders with the tool <code>order_clawdbot</code>. Each conversation appears here while it is
+            running.
           </p>
         </Empty>
       )}
@@ -143,7 +150,7 @@ function Talk({ id, canOrder }: { readonly id: string; readonly canOrder: boolea
       {offset > 0 && <p className="muted small">The first {offset} entries are not shown.</p>}
       <ol className="plain-list stack" aria-live="polite">
         {talk.data?.entries.map((entry) => (
-          <li key={entry.seq} className={`said said-${entry.message?.role ?? entry.type}`}>
+          <li key={entry.seq} className={`talk-part talk-${entry.message?.role ?? entry.type}`}>
             <p className="muted small">
               {roleOf(entry)}, <TimeAgo at={entry.timestamp} />
               {entry.inContext === false && ', no longer shown to the model'}

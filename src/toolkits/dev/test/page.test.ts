@@ -221,7 +221,7 @@ describe('the assistant room', { timeout: 30_000 }, () => {
     await still.clock.install();
     await still.goto(`${server.url}/assistant`);
     await still.getByText('No orders yet').waitFor();
-    await still.getByText('live', { exact: true }).waitFor();
+    await still.getByText('Connected', { exact: true }).waitFor();
     await still.clock.pauseAt(new Date(Date.now() + 2000));
     const go = join(folder, 'go');
     const answered = server.call('order_clawdbot', { message: `Look at this, WAIT ${go}` });

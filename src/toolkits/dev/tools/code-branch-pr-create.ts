@@ -91,10 +91,14 @@ export const codeBranchPrCreate = defineDevTool({
         text: 'Close and delete the branch',
         detail: repo.local ? 'Only on this machine' : 'Reviewers are notified once',
       },
-      body: [
-        writtenBlock('Pull request', wanted.title, wanted.body),
-        writtenBlock('Commit message', '', wanted.message),
-      ],
+      // One text twice would push the change itself below the fold.
+      body:
+        wanted.message.trim() === wanted.title.trim()
+          ? [writtenBlock('Pull request and commit message', wanted.title, wanted.body)]
+          : [
+              writtenBlock('Pull request', wanted.title, wanted.body),
+              writtenBlock('Commit message', '', wanted.message),
+            ],
       covers: ['run_id', 'base_branch', 'head_branch', 'commit_message', 'pr_title', 'pr_body', 'files'],
     });
   },

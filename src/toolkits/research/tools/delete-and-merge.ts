@@ -148,8 +148,8 @@ export const mergeCodes = defineResearchTool({
       kind: 'label',
       gist: `${from.name}: ${codeGist(asker, source_code_id)}; ${into.name}: ${codeGist(asker, target_code_id)}`,
       effect: {
-        text: `${segments(moved)} ${moved === 1 ? 'moves' : 'move'} to a code with ${segments(counts.get(target_code_id) ?? 0)}`,
-        detail: `${from.name} is deleted${both}`,
+        text: `${segments(moved)} ${moved === 1 ? 'moves' : 'move'}`,
+        detail: `To a code with ${segments(counts.get(target_code_id) ?? 0)}; ${from.name} is deleted${both}`,
       },
       body: [
         ...memoBlock(codeNamed(reader, source_code_id)),

@@ -74,7 +74,7 @@ export function CodeDetail({ code, onShow, onChanged }: Props) {
       <ul className="plain-list stack">
         {used.data?.segments.map((each) => (
           <li key={each.id} className="coded">
-            <blockquote className="quoted">
+            <blockquote className="excerpt">
               <UntrustedText block text={each.selected_text} />
             </blockquote>
             <div className="row small">
@@ -127,7 +127,7 @@ export function CodePicker({ codes, passage, onPick, onClose, onCreated }: CodeP
   };
   return (
     <Dialog title="Code this passage" onClose={onClose}>
-      <blockquote className="quoted">
+      <blockquote className="excerpt">
         <UntrustedText block text={passage} />
       </blockquote>
       <ErrorNotice error={fault} />

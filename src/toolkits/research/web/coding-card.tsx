@@ -36,7 +36,7 @@ export function CodingCard({ coding, codes, onChanged, onRemove }: Props) {
         <UntrustedText text={coding.code_name} />
       </h3>
       <Definition code={codes.find(({ id }) => id === coding.code_id)} />
-      <blockquote className="quoted">
+      <blockquote className="excerpt">
         <UntrustedText block text={coding.selected_text} />
       </blockquote>
       <p className="muted small">

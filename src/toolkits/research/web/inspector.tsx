@@ -62,22 +62,25 @@ export function Inspector({ coding, suggestion, waiting, passage, codes, memo, .
           <p>Select text to code it, or click a coded passage to see and change it.</p>
           <ul className="reading-keys">
             <li>
-              <kbd>↑</kbd> <kbd>↓</kbd> choose a paragraph, <kbd>Shift</kbd> to extend
+              <kbd className="key">↑</kbd> <kbd className="key">↓</kbd> choose a paragraph,{' '}
+              <kbd className="key">Shift</kbd> to extend
             </li>
             <li>
-              <kbd>←</kbd> <kbd>→</kbd> move its start, with <kbd>Shift</kbd> its end
+              <kbd className="key">←</kbd> <kbd className="key">→</kbd> move its start, with{' '}
+              <kbd className="key">Shift</kbd> its end
             </li>
             <li>
-              <kbd>c</kbd> code it · <kbd>j</kbd> <kbd>k</kbd> next, previous coding
+              <kbd className="key">C</kbd> code it · <kbd className="key">J</kbd> <kbd className="key">K</kbd>{' '}
+              next, previous coding
             </li>
             <li>
-              <kbd>n</kbd> <kbd>p</kbd> next, previous suggestion
+              <kbd className="key">N</kbd> <kbd className="key">P</kbd> next, previous suggestion
             </li>
           </ul>
         </>
       ) : (
         <>
-          <blockquote className="quoted">
+          <blockquote className="excerpt">
             <UntrustedText block text={passage} />
           </blockquote>
           <Field label="Memo">

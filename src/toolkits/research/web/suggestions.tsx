@@ -60,7 +60,8 @@ export function Suggestions({ onShow }: Props) {
           </select>
         </label>
         <span className="muted small">
-          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>a</kbd> accept, <kbd>r</kbd> reject
+          <kbd className="key">J</kbd> <kbd className="key">K</kbd> move, <kbd className="key">A</kbd> accept,{' '}
+          <kbd className="key">R</kbd> reject
         </span>
       </div>
       <ErrorNotice error={query.error} />
@@ -87,7 +88,7 @@ export function Suggestions({ onShow }: Props) {
               </strong>
             </div>
             {item.passage && (
-              <blockquote className="quoted">
+              <blockquote className="excerpt">
                 <bdi className="foreign muted">…{item.passage.before}</bdi>
                 <mark>
                   <UntrustedText text={item.passage.text} />

@@ -62,8 +62,8 @@ export function Calendar() {
           →
         </Button>
         <span className="muted small">
-          Drag a post to another day, press <kbd>Alt</kbd> with an arrow key on it, or open it. Times are in{' '}
-          {ZONE}.
+          Drag a post to another day, press <kbd className="key">Alt</kbd> with an arrow key on it, or open
+          it. Times are in {ZONE}.
         </span>
       </div>
       <ErrorNotice error={schedule.error} />

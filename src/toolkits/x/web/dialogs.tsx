@@ -181,7 +181,7 @@ export function ReplyDialog({ llm, found, onClose, onSent }: ReplyDialogProps) {
       }
     >
       <ErrorNotice error={fault} />
-      <blockquote className="quoted">
+      <blockquote className="quoted answered">
         <UntrustedText block text={found.text} />
       </blockquote>
       <Field label="Your reply">

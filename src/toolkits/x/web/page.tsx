@@ -1,4 +1,4 @@
-import { Badge } from '../../../web/ui/badge.tsx';
+import { Badge, EnvironmentBadge } from '../../../web/ui/badge.tsx';
 import { Button } from '../../../web/ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../web/ui/notice.tsx';
 import { changeOverrides } from '../../../web/ui/overrides.ts';
@@ -28,11 +28,7 @@ export default function XPage() {
       title="X"
       actions={
         <>
-          {provider.data?.sandbox && (
-            <Badge tone="warn" title={provider.data.provider?.note}>
-              sandbox: nothing reaches X
-            </Badge>
-          )}
+          {provider.data?.sandbox && <EnvironmentBadge environment="sandbox" detail="nothing reaches X" />}
           {provider.data?.provider && !provider.data.sandbox && (
             <Badge tone="good">{provider.data.provider.backend}</Badge>
           )}

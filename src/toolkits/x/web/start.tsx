@@ -57,7 +57,7 @@ function Sample() {
     <div className="stack">
       <p>
         Let an unnamed agent request a post. It waits for your approval: approve it with{' '}
-        <kbd className="key">a</kbd>, and undo it with <kbd className="key">u</kbd>.
+        <kbd className="key">A</kbd>, and undo it with <kbd className="key">U</kbd>.
       </p>
       {problem ? <Notice tone="warn">{problem}</Notice> : null}
       <div>

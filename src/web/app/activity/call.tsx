@@ -4,13 +4,14 @@ import type { CallDetail, CallStory } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { EnvironmentBadge, Fact, Skeleton } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { EffectBadge, OutcomeBadge } from '../../ui/outcome-badge.tsx';
 import { apiPath } from '../../ui/place.ts';
 import type { Proof } from '../../ui/proof.ts';
 import { useTabTitle } from '../../ui/title.ts';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { ProofCard } from './proof-card.tsx';
 import { Story, storySentence } from './story.tsx';
 import { UndoCard } from './undo-card.tsx';
@@ -33,7 +34,7 @@ export function CallPage({ id }: { readonly id: string }) {
     <div className="page call-page">
       <header className="page-head">
         <Link href="/activity" className="back-link">
-          ← All activity
+          <Icon name="left" small /> Activity
         </Link>
         {call ? <Actions call={call} /> : null}
       </header>
@@ -54,7 +55,7 @@ export function CallPage({ id }: { readonly id: string }) {
               </span>
             </div>
             <h1 className="call-title">
-              <UntrustedText text={call.title} />
+              <PlacedTitle title={call.title} environment={call.environment} />
             </h1>
             {call.gist ? (
               <p className="call-gist">
@@ -109,10 +110,16 @@ function Actions({ call }: { readonly call: CallDetail<Proof> }) {
   };
   return (
     <div className="page-actions">
-      <Button small tone="quiet" icon="link" onClick={() => copy().catch(describeError)}>
+      <Button
+        small
+        tone="quiet"
+        className="button-minor"
+        icon="link"
+        onClick={() => copy().catch(describeError)}
+      >
         Copy link
       </Button>
-      <Button small tone="quiet" icon="file" onClick={() => print()}>
+      <Button small tone="quiet" className="button-minor" icon="file" onClick={() => print()}>
         Print
       </Button>
       {call.proof ? (

@@ -9,7 +9,8 @@ import { ErrorNotice } from '../../ui/notice.tsx';
 import { OutcomeBadge } from '../../ui/outcome-badge.tsx';
 import { Page, TimeAgo } from '../../ui/page-head.tsx';
 import { apiPath } from '../../ui/place.ts';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
+import { iconOf } from '../toolkits.ts';
 import { CallPage } from './call.tsx';
 import { Filters, queryOf } from './filters.tsx';
 import '../styles/activity.css';
@@ -56,7 +57,7 @@ function CallList() {
       <ErrorNotice error={error} />
       {data && data.calls.length === 0 ? (
         query === '' ? (
-          <Empty title="No calls yet">
+          <Empty title="No calls yet" icon="activity">
             <p>
               Every call by every agent appears here in words, with its story and the proof that the log has
               it.
@@ -66,7 +67,7 @@ function CallList() {
             </Link>
           </Empty>
         ) : (
-          <Empty title="No matching calls">
+          <Empty title="No matching calls" icon="search">
             <p>All words must occur. What was erased, and what is private, cannot be found.</p>
             <Button small onClick={clear}>
               Clear filters
@@ -123,13 +124,9 @@ function Days({ calls }: { readonly calls: readonly Call[] }) {
   );
 }
 
-const EFFECT_ICONS: Readonly<Record<string, IconName>> = {
-  read: 'eye',
-  change: 'edit',
-  destroy: 'trash',
-  propose: 'remember',
-  decide: 'check',
-};
+/** The icon of its kind, as in the inbox. */
+const kindOf = ({ effect, toolkit }: Call): IconName =>
+  effect === 'destroy' ? 'trash' : effect === 'decide' ? 'check' : (iconOf(toolkit) ?? 'server');
 
 function Row({ call }: { readonly call: Call }) {
   const who = call.principal.replace(/^(agent|person|system):/u, '');
@@ -138,12 +135,12 @@ function Row({ call }: { readonly call: Call }) {
       <span
         className={`kind${call.effect === 'destroy' ? ' kind-danger' : call.environment ? ` kind-${call.environment}` : ''}`}
       >
-        <Icon name={EFFECT_ICONS[call.effect] ?? 'braces'} />
+        <Icon name={kindOf(call)} />
       </span>
       <div className="stack-tight">
         <div className="clip">
           <Link className="call-link" href={`/activity/${call.call_id}`} title={call.tool}>
-            <UntrustedText text={call.title} />
+            <PlacedTitle title={call.title} environment={call.environment} />
           </Link>
         </div>
         <div className="call-line">

@@ -65,8 +65,8 @@ export function ProofCard({ call, proof }: Props) {
           <Notice tone="bad">Not verified. Do not rely on what this page shows about the call.</Notice>
         ) : null}
         <ul className="verify-steps">
-          {checked?.steps.map(({ text, ok }) => (
-            <li key={text} className={ok === false ? 'tone-bad' : 'verify-ok'}>
+          {checked?.steps.map(({ text, ok, detail }) => (
+            <li key={text} title={detail} className={ok === false ? 'tone-bad' : 'verify-ok'}>
               <Icon name={MARKS[`${ok}`]} /> <span>{text}</span>
             </li>
           ))}

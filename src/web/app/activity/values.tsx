@@ -48,19 +48,14 @@ export function Arguments({ call }: { readonly call: CallDetail }) {
 export function Result({ call }: { readonly call: CallDetail }) {
   const { result } = call;
   const value = isRecord(result) && result.data !== undefined ? result.data : result;
+  if (result !== null) return <ResultView value={value} label="Result" />;
   return (
     <section className="card side-card" aria-label="Result of the call">
       <header className="side-head">
-        <Icon name="right" />
+        <Icon name="braces" small />
         <h2>Result</h2>
       </header>
-      <div className="side-body">
-        {result === null ? (
-          <p className="muted">{noResult(call)}</p>
-        ) : (
-          <ResultView value={value} label="Result" />
-        )}
-      </div>
+      <p className="side-body muted">{noResult(call)}</p>
     </section>
   );
 }

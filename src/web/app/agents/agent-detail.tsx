@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { TimeAgo } from '../../ui/page-head.tsx';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { StandingSentence, UntrustedText } from '../../ui/untrusted-text.tsx';
 
 /** One agent: how it fared, what it may do without a person, and why it was last rejected. */
 export function AgentDetail({ name, onChange }: { readonly name: string; onChange(): void }) {
@@ -154,7 +154,7 @@ function Alone({ data }: { readonly data: Detail }) {
           <li key={id}>
             <Icon name="remember" />
             <span>
-              <UntrustedText text={sentence} />
+              <StandingSentence text={sentence} />
             </span>
             <span className="meta">
               {used} of {uses} used, ends <TimeAgo at={until} />

@@ -13,6 +13,8 @@ import { AgentTable } from './agent-table.tsx';
 import '../styles/activity.css';
 import '../styles/agents.css';
 
+const counted = (agents: number): string => (agents === 1 ? '1 agent' : `${agents} agents`);
+
 /** Who acts, how people decided about it, and what it may do alone. */
 export default function AgentsPage() {
   const { name } = useParams<{ name?: string }>();
@@ -27,6 +29,7 @@ export default function AgentsPage() {
   return (
     <Page
       title="Agents"
+      note={data && used.length > 0 ? counted(used.length) : undefined}
       actions={
         <>
           <PauseButton />
@@ -38,7 +41,7 @@ export default function AgentsPage() {
     >
       <ErrorNotice error={error} />
       {data && used.length === 0 ? (
-        <Empty title="No agents yet">
+        <Empty title="No agents yet" icon="agent">
           <p>
             An agent appears here with its first call. Agents on this machine need no token; create one to
             give an agent a name, rules and a history of its own.

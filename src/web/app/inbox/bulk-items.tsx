@@ -4,7 +4,7 @@ import { useQuery } from '../../ui/api.ts';
 import { EnvironmentBadge, Skeleton, shortName } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { ItemBody } from './body.tsx';
 import { Reasons } from './facts.tsx';
 import { effectName } from './filter.ts';
@@ -85,7 +85,7 @@ function Row({ item, opened, result, chosen, locked, onToggle }: RowProps) {
         )}
         <div className="bulk-text">
           <strong>
-            <UntrustedText text={item.summary} />
+            <PlacedTitle title={item.summary} environment={item.environment} />
           </strong>
           {item.gist ? (
             <span className="inbox-gist">

@@ -99,7 +99,7 @@ export function Reasons({ item }: { readonly item: Item }) {
       </div>
       <div>
         <dt>Asked because</dt>
-        <dd className="rule" title={`${rule.title}: ${rule.sentence}`}>
+        <dd className="asked-rule" title={`${rule.title}: ${rule.sentence}`}>
           <Link href={`/policy?rule=${encodeURIComponent(rule.id)}`}>
             <UntrustedText text={rule.title} />
           </Link>

@@ -1,19 +1,19 @@
 import { Dialog } from '../../ui/dialog.tsx';
 
 const KEYS = [
-  ['j', 'Next approval'],
-  ['k', 'Previous approval'],
-  ['a', 'Approve or sign the open approval, or review all selected'],
-  ['r', 'Reject the open approval, or all selected, with a reason'],
-  ['e', 'Edit arguments'],
-  ['m', 'Approve, and remember the decision for next time'],
-  ['u', 'Undo: call off a decision on hold, or undo the last call, if possible'],
+  ['J', 'Next approval'],
+  ['K', 'Previous approval'],
+  ['A', 'Approve or sign the open approval, or review all selected'],
+  ['R', 'Reject the open approval, or all selected, with a reason'],
+  ['E', 'Edit arguments'],
+  ['M', 'Approve, and remember the decision for next time'],
+  ['U', 'Undo: call off a decision on hold, or undo the last call, if possible'],
   ['X', 'Select the open approval'],
   ['Shift X', 'Select up to the open approval'],
-  ['f', 'Filter'],
+  ['F', 'Filter'],
   ['/', 'Search'],
-  ['n', 'Show new approvals'],
-  ['Ctrl k', 'Search or jump to anything'],
+  ['N', 'Show new approvals'],
+  ['Ctrl K', 'Search or jump to anything'],
   ['Ctrl Enter', 'Confirm a dialog'],
   ['Esc', 'One level back: dialog, filter, selection'],
   ['?', 'Show shortcuts'],
@@ -23,7 +23,7 @@ export const HelpDialog = ({ onClose }: { onClose(): void }) => (
   <Dialog title="Keyboard shortcuts" onClose={onClose}>
     <dl className="keys">
       {KEYS.map(([keys, what]) => (
-        <div key={keys} className="fact">
+        <div key={keys}>
           <dt>
             {keys.split(' ').map((key) => (
               <kbd key={key}>{key}</kbd>

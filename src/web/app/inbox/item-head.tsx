@@ -3,7 +3,7 @@ import type { Item } from '../../../kernel/views/shapes.ts';
 import { Badge, EnvironmentBadge, StateBadge } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { TimeAgo } from '../../ui/page-head.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { PlacedTitle } from '../../ui/untrusted-text.tsx';
 import { effectName } from './filter.ts';
 
 interface Props {
@@ -17,10 +17,6 @@ export function ItemHead({ item, place, onMove }: Props) {
   const { presentation } = item;
   const search = useSearch();
   const { environment } = presentation.target;
-  const suffix = ` (${environment})`;
-  const title = presentation.title.endsWith(suffix)
-    ? presentation.title.slice(0, -suffix.length)
-    : presentation.title;
   const [risk, effect] = presentation.money
     ? (['bad', 'Moves money'] as const)
     : item.effect === 'destroy'
@@ -56,7 +52,7 @@ export function ItemHead({ item, place, onMove }: Props) {
           ) : null}
           {item.kind === 'permit' ? (
             <Badge tone="info" title="Approving authorizes this exact call, once">
-              permit
+              Permit
             </Badge>
           ) : null}
           <span className="item-asked">
@@ -70,8 +66,7 @@ export function ItemHead({ item, place, onMove }: Props) {
           </span>
         </div>
         <h2 className="item-title" aria-live="polite">
-          <UntrustedText text={title} />
-          {title === presentation.title ? null : <span className="title-place">{suffix}</span>}
+          <PlacedTitle title={presentation.title} environment={environment} />
         </h2>
       </header>
     </>

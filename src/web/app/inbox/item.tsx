@@ -4,7 +4,7 @@ import type { Item } from '../../../kernel/views/shapes.ts';
 import { ApiError, toApiError, useQuery } from '../../ui/api.ts';
 import { Skeleton } from '../../ui/badge.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
-import { signDecisions } from '../../ui/passkey.ts';
+import { signDecisions, type ToSign } from '../../ui/passkey.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { useApprovalView } from '../toolkits.ts';
@@ -23,6 +23,8 @@ const EditDialog = lazy(async () => ({ default: (await import('./edit-dialog.tsx
 const RememberDialog = lazy(async () => ({
   default: (await import('./remember-dialog.tsx')).RememberDialog,
 }));
+
+const SignDialog = lazy(async () => ({ default: (await import('./sign-dialog.tsx')).SignDialog }));
 
 /** A key that was meant for the item before must not decide on this one. */
 const SHOWN_MS = 400;
@@ -53,6 +55,7 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
   const [dialog, setDialog] = useState<'reject' | 'edit' | 'remember'>();
   const [busy, setBusy] = useState<'approve' | 'undo'>();
   const [problem, setProblem] = useState<ApiError>();
+  const [signing, setSigning] = useState<{ request: ToSign; cancel(): void }>();
   /** The version that the person has read. */
   const [read, setRead] = useState<number>();
   const acting = useRef(false);
@@ -88,7 +91,11 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
     }
   };
   const sign = async (at: number): Promise<void> => {
-    const [signed] = await signDecisions([{ id, version: at }]);
+    const stop = new AbortController();
+    const [signed] = await signDecisions([{ id, version: at }], {
+      signal: stop.signal,
+      onAsk: (request) => setSigning({ request, cancel: () => stop.abort() }),
+    }).finally(() => setSigning(undefined));
     if (signed?.state !== 'pending') return;
     const { required, result } = signed;
     const left = required - signed.signed.length;
@@ -256,6 +263,7 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
             }}
           />
         ) : null}
+        {signing ? <SignDialog item={item} request={signing.request} onCancel={signing.cancel} /> : null}
         {dialog === 'remember' ? <RememberDialog item={item} onClose={close} onDone={decided} /> : null}
       </Suspense>
     </article>

@@ -4,10 +4,10 @@ import { Link } from 'wouter';
 import type { Brief } from '../../../kernel/views/shapes.ts';
 import { Avatar, Badge, StateBadge, shortName } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { useDecisions } from './decisions.tsx';
 import { type InboxView, valueName } from './filter.ts';
-import { groupOf, KindMark, RISKS, ShortAge } from './marks.tsx';
+import { groupOf, isGrave, KindMark, RISKS, ShortAge } from './marks.tsx';
 import type { Inbox } from './paging.ts';
 
 interface Props {
@@ -92,9 +92,6 @@ interface RowProps {
 
 function Row({ row, current, search }: RowProps) {
   const { holdOf, busy } = useDecisions();
-  const suffix = ` (${row.environment})`;
-  const hasSuffix = row.summary.endsWith(suffix);
-  const title = hasSuffix ? row.summary.slice(0, -suffix.length) : row.summary;
   const held = holdOf(row.id) !== undefined;
   return (
     <Link
@@ -106,8 +103,7 @@ function Row({ row, current, search }: RowProps) {
       <span className="inbox-text">
         <span className="inbox-title">
           <span className="inbox-line">
-            <UntrustedText text={title} />
-            {hasSuffix ? <span className="title-place">{suffix}</span> : null}
+            <PlacedTitle title={row.summary} environment={row.environment} />
           </span>
           <ShortAge at={row.created_at} />
         </span>
@@ -119,7 +115,7 @@ function Row({ row, current, search }: RowProps) {
         <span className="inbox-meta">
           {row.state === 'pending' ? null : <StateBadge state={row.state} />}
           {held || busy.has(row.id) ? (
-            <Badge tone="info">{held ? 'approved, on hold' : 'approving'}</Badge>
+            <Badge tone="info">{held ? 'Approved, on hold' : 'Approving'}</Badge>
           ) : null}
           <Avatar name={row.requester} />
           <span className="inbox-who">
@@ -129,7 +125,7 @@ function Row({ row, current, search }: RowProps) {
           {row.effect === 'destroy' ? <Badge tone="bad">Destroys</Badge> : null}
           {row.first_risk ? (
             <span
-              className={row.first_risk === 'Moves money' ? 'badge badge-bad clip' : 'badge badge-warn clip'}
+              className={`badge ${isGrave(row) ? 'badge-bad' : 'badge-warn'} clip`}
               title={row.first_risk}
             >
               <UntrustedText text={row.first_risk} />
@@ -141,7 +137,7 @@ function Row({ row, current, search }: RowProps) {
               <Icon name="fingerprint" small /> Signature
             </Badge>
           ) : null}
-          {row.kind === 'permit' ? <Badge tone="info">permit</Badge> : null}
+          {row.kind === 'permit' ? <Badge tone="info">Permit</Badge> : null}
         </span>
       </span>
     </Link>

@@ -207,12 +207,12 @@ export function InboxPage() {
 
 const NothingHere = ({ view }: { readonly view: InboxView }) =>
   view.shelf === 'waiting' ? (
-    <Empty title="No pending approvals">
+    <Empty title="No pending approvals" icon="inbox">
       <p>When an agent makes a call that needs your approval, it appears here immediately.</p>
       <Link href="/start">Connect an agent or try a sample approval</Link>
     </Empty>
   ) : (
-    <Empty title="No decisions yet">
+    <Empty title="No decisions yet" icon="history">
       <p>Approved and rejected calls appear here with their outcome.</p>
     </Empty>
   );

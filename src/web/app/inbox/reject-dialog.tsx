@@ -36,7 +36,6 @@ export function RejectDialog({ item, onClose, onDone }: Props) {
       onClose={onClose}
       footer={
         <>
-          <span className="dialog-note">The agent gets the reason.</span>
           <Button onClick={onClose}>Cancel</Button>
           <Button tone="danger" type="submit" form="reject-form" disabled={busy}>
             Reject

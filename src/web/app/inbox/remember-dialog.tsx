@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Button, Field } from '../../ui/field.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { StandingSentence } from '../../ui/untrusted-text.tsx';
 import { PredicateField } from './predicate-field.tsx';
 import { StandingTestView } from './standing-test.tsx';
 
@@ -98,9 +98,14 @@ function RememberForm({ item, start, onClose, onDone }: FormProps) {
     }
   };
   return (
-    <form ref={form} id="remember-form" className="stack" onSubmit={(event) => void save(event)}>
+    <form
+      ref={form}
+      id="remember-form"
+      className="stack remember-form"
+      onSubmit={(event) => void save(event)}
+    >
       <p className="sentence" aria-live="polite">
-        <UntrustedText text={tested.sentence} />
+        <StandingSentence text={tested.sentence} />
       </p>
       <ErrorNotice error={problem} />
       <div className="remember">

@@ -14,8 +14,8 @@ export function SelectionBar({ selection, total, selectable, onDecide }: Props) 
     return (
       <div className="inbox-foot">
         <span className="inbox-hints" aria-hidden="true">
-          <kbd className="key">j</kbd>
-          <kbd className="key">k</kbd> move <kbd className="key">x</kbd> select
+          <kbd className="key">J</kbd>
+          <kbd className="key">K</kbd> move <kbd className="key">X</kbd> select
         </span>
         <span className="grow" />
         {selectable ? (

@@ -54,7 +54,7 @@ export default function InsightsPage() {
     >
       <ErrorNotice error={error} />
       {data && data.tools.length === 0 ? (
-        <Empty title="No calls in this period">
+        <Empty title="No calls in this period" icon="insights">
           <p>
             When an agent calls a tool, its numbers appear here. <Link href="/start">Connect an agent</Link>
           </p>

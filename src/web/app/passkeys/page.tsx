@@ -50,7 +50,13 @@ export default function PasskeysPage() {
     await refresh();
   };
   const add = (
-    <Button tone="primary" disabled={!data?.page.usable || busy} onClick={() => setEnrolling(true)}>
+    <Button
+      small
+      tone="primary"
+      icon="plus"
+      disabled={!data?.page.usable || busy}
+      onClick={() => setEnrolling(true)}
+    >
       Add a passkey
     </Button>
   );
@@ -68,7 +74,7 @@ export default function PasskeysPage() {
         </Notice>
       ) : null}
       {data && data.keys.length === 0 ? (
-        <Empty title="No passkeys yet">
+        <Empty title="No passkeys yet" icon="key">
           <p>Add one before an agent has a shell on this machine, then a second one.</p>
         </Empty>
       ) : data ? (

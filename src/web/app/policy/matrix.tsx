@@ -96,7 +96,7 @@ export function Matrix() {
                 <th scope="row" className="mono matrix-tool">
                   <ToolName name={row.tool} />
                 </th>
-                <td className="minor">{row.effect}</td>
+                <td className="minor matrix-effect">{row.effect}</td>
                 {ACTIONS.map((action) => (
                   <td key={action} className="matrix-cell">
                     {row.action === action || row.depends?.loosest === action ? (

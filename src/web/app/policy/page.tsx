@@ -64,7 +64,7 @@ export default function PolicyPage() {
       actions={
         <>
           <PauseButton />
-          <Button small icon="info" onClick={() => setExplaining(true)}>
+          <Button small className="button-minor" icon="info" onClick={() => setExplaining(true)}>
             Explain a call
           </Button>
           <Button

@@ -7,7 +7,7 @@ import { Avatar, Badge, Empty, Skeleton, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { StandingSentence, UntrustedText } from '../../ui/untrusted-text.tsx';
 
 const STATES: Readonly<Record<StandingView['state'], readonly [string, Tone]>> = {
   active: ['Answers ask', 'info'],
@@ -41,10 +41,10 @@ export function Remembered() {
         within the conditions you chose, for a number of calls and a time. Each use is in the audit log.
       </p>
       {active.length === 0 ? (
-        <Empty title="No remembered decisions">
+        <Empty title="No remembered decisions" icon="remember">
           <p>
-            Open a call in the inbox and press <kbd>M</kbd> to remember your approval of calls like it. What
-            you always decide the same way is suggested below.
+            Open a call in the inbox and press <kbd className="key">M</kbd> to remember your approval of calls
+            like it. What you always decide the same way is suggested below.
           </p>
         </Empty>
       ) : (
@@ -76,9 +76,10 @@ function Row({ one, onRevoke }: { readonly one: StandingView; onRevoke?(): void 
       <Avatar name={one.agent} />
       <div className="stack-tight">
         <p>
-          <UntrustedText text={one.sentence} />
+          <StandingSentence text={one.sentence} />
         </p>
         <p className="meta">
+          <progress max={one.uses} value={one.used} aria-label={`${one.used} of ${one.uses} uses`} />{' '}
           {one.used} of {one.uses} uses
           {one.state === 'active' ? (
             <>
@@ -88,7 +89,6 @@ function Row({ one, onRevoke }: { readonly one: StandingView; onRevoke?(): void 
           ) : null}{' '}
           · by {one.created_by.replace(/^person:/u, '')}
         </p>
-        <progress max={one.uses} value={one.used} aria-label={`${one.used} of ${one.uses} uses`} />
       </div>
       <Badge tone={tone}>{word}</Badge>
       {onRevoke ? (
@@ -161,7 +161,7 @@ function Recommendations({ onSaved }: { onSaved(): void }) {
             <Avatar name={one.agent} />
             <div className="stack-tight">
               <p>
-                <UntrustedText text={one.sentence} />
+                <StandingSentence text={one.sentence} />
               </p>
               <p className="meta">
                 You approved {one.evidence.approved} of {one.evidence.asked} as asked, last{' '}

@@ -8,7 +8,7 @@ import { Button } from '../../ui/field.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { changeOverrides } from '../../ui/overrides.ts';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { StandingSentence, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { RuleEditor } from './rule-editor.tsx';
 import { describeRule, hitsOf } from './words.ts';
 
@@ -175,7 +175,7 @@ function RememberedHere() {
             <span className="rule-number" />
             <div className="stack-tight">
               <p className="small">
-                <UntrustedText text={sentence} />
+                <StandingSentence text={sentence} />
               </p>
               <p className="meta">
                 {used} of {uses} uses · <Link href="/policy/remembered">Show</Link>

@@ -2,6 +2,7 @@ import { Link, useParams } from 'wouter';
 import type { serverViews } from '../../../contract/server-views.ts';
 import type { ViewData } from '../../../contract/view.ts';
 import { Badge, Empty, type Tone } from '../../ui/badge.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { viewsOf } from '../../ui/page-data.ts';
 import { Page } from '../../ui/page-head.tsx';
@@ -34,10 +35,10 @@ export default function ServersPage() {
 function ServerList() {
   const { data, error } = useView('servers', {}, { topics: ['approvals', 'config'], everyMs: EVERY_MS });
   return (
-    <Page title="Servers">
+    <Page title="Servers" note="Their tools pass the same policy, approvals and audit log as the toolkits.">
       <ErrorNotice error={error} />
       {data?.servers.length === 0 ? (
-        <Empty title="No servers yet">
+        <Empty title="No servers yet" icon="server">
           <p>
             Add one with <code>countersign servers add NAME -- COMMAND</code>, or import those of your clients
             with <code>countersign servers import</code>.
@@ -51,8 +52,22 @@ function ServerList() {
           columns={[
             {
               key: 'name',
-              label: 'Name',
-              cell: (one) => <Link href={`/servers/${encodeURIComponent(one.name)}`}>{one.name}</Link>,
+              label: 'Server',
+              cell: (one) => (
+                <div className="server-name">
+                  <span className="kind">
+                    <Icon name="server" />
+                  </span>
+                  <div className="stack-tight">
+                    <Link className="server-link" href={`/servers/${encodeURIComponent(one.name)}`}>
+                      {one.name}
+                    </Link>
+                    <p className="meta clip" title={one.target}>
+                      <UntrustedText text={one.target} />
+                    </p>
+                  </div>
+                </div>
+              ),
             },
             {
               key: 'state',
@@ -61,13 +76,7 @@ function ServerList() {
             },
             { key: 'tools', label: 'Trusted tools', numeric: true, cell: ({ trusted }) => trusted },
             { key: 'waiting', label: 'Waiting', numeric: true, cell: ({ waiting }) => waiting },
-            { key: 'health', label: 'Health', cell: (one) => <Health {...one} /> },
-            {
-              key: 'target',
-              label: 'Target',
-              minor: true,
-              cell: ({ target }) => <UntrustedText text={target} />,
-            },
+            { key: 'health', label: 'Health', minor: true, cell: (one) => <Health {...one} /> },
           ]}
         />
       ) : null}

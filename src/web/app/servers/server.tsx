@@ -2,8 +2,9 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { serverViews } from '../../../contract/server-views.ts';
 import type { ViewData } from '../../../contract/view.ts';
-import { Badge, Empty, Fact } from '../../ui/badge.tsx';
+import { Badge, Fact, sentenceCase, shortName } from '../../ui/badge.tsx';
 import { Button, Field } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { useAct, viewsOf } from '../../ui/page-data.ts';
 import { Page, TimeAgo } from '../../ui/page-head.tsx';
@@ -25,31 +26,30 @@ export function ServerDetail({ name }: { readonly name: string }) {
   const waiting = data?.tools.filter(({ state }) => state === 'new' || state === 'changed') ?? [];
   const others = data?.tools.filter((one) => !waiting.includes(one)) ?? [];
   return (
-    <Page title={`Server ${name}`}>
-      <p>
-        <Link href="/servers">All servers</Link>
-      </p>
+    <Page title={`Server ${name}`} actions={data?.listed_at ? <Restart server={name} /> : null}>
+      <Link href="/servers" className="back-link small">
+        <Icon name="left" small /> All servers
+      </Link>
       <ErrorNotice error={error} />
       {data ? (
         <>
-          <dl className="facts">
-            <Fact name="State">{data.server.state}</Fact>
+          <dl className="fact-strip server-facts">
+            <Fact name="State">{sentenceCase(data.server.state)}</Fact>
             <Fact name="Health">
               <Health {...data.server} />
             </Fact>
             <Fact name="Target">
               <UntrustedText text={data.server.target} />
             </Fact>
-            <Fact name="Listed">{data.listed_at ? <TimeAgo at={data.listed_at} /> : 'never'}</Fact>
+            <Fact name="Listed">{data.listed_at ? <TimeAgo at={data.listed_at} /> : 'Never'}</Fact>
           </dl>
-          {data.listed_at ? <Restart server={name} /> : null}
           {data.notes.map((note) => (
             <Notice key={note} tone="warn">
               <p>{note}</p>
             </Notice>
           ))}
           {waiting.length > 0 ? (
-            <section aria-label="Waiting for trust">
+            <section className="stack" aria-label="Waiting for trust">
               <h2>Waiting for trust</h2>
               <Notice tone="warn">
                 <p>
@@ -61,19 +61,21 @@ export function ServerDetail({ name }: { readonly name: string }) {
               ))}
             </section>
           ) : null}
-          <section aria-label="Tools">
+          <section className="stack" aria-label="Tools">
             <h2>Tools</h2>
-            {others.length === 0 ? <Empty title="No trusted tools" /> : null}
+            {others.length === 0 ? <p className="muted">No trusted tools.</p> : null}
             {others.map((one) => (
               <ToolCard key={one.tool} server={name} tool={one} onTrusted={refresh} />
             ))}
           </section>
-          <section aria-label="Server log">
+          <section className="stack" aria-label="Server log">
             <h2>Server log</h2>
             {data.log.length === 0 ? (
-              <Empty title="Nothing written yet" />
+              <p className="muted">Nothing written yet.</p>
             ) : (
-              <UntrustedText block text={data.log.join('\n')} />
+              <div className="code-box">
+                <UntrustedText block text={data.log.join('\n')} />
+              </div>
             )}
           </section>
         </>
@@ -106,9 +108,9 @@ function ToolCard({ server, tool, onTrusted }: CardProps) {
   const [trying, setTrying] = useState(false);
   const isCallable = tool.state === 'trusted';
   return (
-    <article className="server-tool" aria-label={tool.tool}>
-      <header className="server-tool-head">
-        <h3>
+    <article className="block server-tool" aria-label={tool.tool}>
+      <header className="block-head server-tool-head">
+        <h3 className="mono" title={`Definition ${tool.hash}`}>
           <UntrustedText text={tool.tool} />
         </h3>
         <Badge tone={tool.effect === 'destroy' ? 'bad' : tool.effect === 'change' ? 'warn' : 'neutral'}>
@@ -120,27 +122,36 @@ function ToolCard({ server, tool, onTrusted }: CardProps) {
         <Badge tone={tool.state === 'trusted' ? 'good' : tool.state === 'gone' ? 'neutral' : 'warn'}>
           {tool.state}
         </Badge>
-        <code title={tool.hash}>{tool.hash.slice(0, 12)}</code>
+        {isCallable ? (
+          <Button
+            small
+            className="server-try"
+            aria-label={trying ? `Close ${tool.tool}` : `Try ${tool.tool}`}
+            aria-expanded={trying}
+            onClick={() => setTrying(!trying)}
+          >
+            {trying ? 'Close' : 'Try'}
+          </Button>
+        ) : null}
       </header>
-      <UntrustedText text={tool.description} />
-      {tool.warnings.map((warning) => (
-        <p key={warning} className="server-warning">
-          {warning}
+      <div className="server-about">
+        <p className="said">
+          <UntrustedText text={tool.description || 'No description'} />
         </p>
-      ))}
+        {tool.decided_by && tool.decided_at ? (
+          <p className="meta">
+            Trusted by {shortName(tool.decided_by)} <TimeAgo at={tool.decided_at} />
+          </p>
+        ) : null}
+        {tool.warnings.map((warning) => (
+          <p key={warning} className="server-warning">
+            <Icon name="warn" small /> {warning}
+          </p>
+        ))}
+      </div>
       {tool.changes.length > 0 ? <Changes changes={tool.changes} /> : null}
-      {tool.decided_by && tool.decided_at ? (
-        <p className="muted">
-          Trusted by {tool.decided_by} <TimeAgo at={tool.decided_at} />
-        </p>
-      ) : null}
       {tool.state === 'new' || tool.state === 'changed' ? (
         <Trust server={server} tool={tool} onTrusted={onTrusted} />
-      ) : null}
-      {isCallable ? (
-        <Button small aria-expanded={trying} onClick={() => setTrying(!trying)}>
-          {trying ? 'Close' : `Try ${tool.tool}`}
-        </Button>
       ) : null}
       {trying ? <TryTool tool={tool} /> : null}
     </article>
@@ -148,17 +159,22 @@ function ToolCard({ server, tool, onTrusted }: CardProps) {
 }
 
 function Changes({ changes }: Pick<ServerTool, 'changes'>) {
-  const shown = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value, null, 2));
+  const shown = (value: unknown): string =>
+    typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   return (
     <dl className="server-changes">
       {changes.map(({ field, before, after }) => (
         <Fact key={field} name={<UntrustedText text={field || 'definition'} />}>
-          <del>
-            <UntrustedText text={shown(before)} />
-          </del>{' '}
-          <ins>
-            <UntrustedText text={shown(after)} />
-          </ins>
+          {before === null ? null : (
+            <del>
+              <UntrustedText text={shown(before)} />
+            </del>
+          )}
+          {after === null ? null : (
+            <ins>
+              <UntrustedText text={shown(after)} />
+            </ins>
+          )}
         </Fact>
       ))}
     </dl>
@@ -174,7 +190,7 @@ function Trust({ server, tool, onTrusted }: CardProps) {
     if (ok) await onTrusted();
   };
   return (
-    <div className="server-trust">
+    <div className="block-foot server-trust">
       <Field label={`Effect of ${tool.tool}`}>
         {(attributes) => (
           <select
