@@ -7,6 +7,7 @@ import { clientPlace } from '../src/app/client-place.ts';
 import { CLIENTS } from '../src/clients/formats.ts';
 import { snippetsFor } from '../src/clients/snippets.ts';
 import { apiBase, launchBrowser, startWeb, type WebServer } from '../test/web/support.ts';
+import { enrol } from './screenshots/passkey.ts';
 import { EMPTY, FULL, type Screen, UNSETTLED } from './screenshots/screens.ts';
 import { cutOff, fill, makeFolder, writePast } from './screenshots/seed.ts';
 
@@ -39,7 +40,8 @@ async function showAll(page: Page): Promise<void> {
     await page.setViewportSize({ width: size.width, height: Math.min(height, TALLEST) });
 }
 
-async function take(page: Page, url: string, { name, path, ready }: Screen, look: Look): Promise<void> {
+async function take(page: Page, url: string, screen: Screen, look: Look): Promise<void> {
+  const { name, path, ready, after } = screen;
   try {
     await page.setViewportSize(look.options.viewport);
     await page.goto(`${url}${path}`);
@@ -52,6 +54,7 @@ async function take(page: Page, url: string, { name, path, ready }: Screen, look
     missing.push(`${name}${look.suffix}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
   }
   await page.screenshot({ path: join(FOLDER, `${name}${look.suffix}.png`) });
+  await after?.(page);
 }
 
 async function takeAll(browser: Browser, server: WebServer, screens: readonly Screen[]): Promise<void> {
@@ -80,7 +83,8 @@ async function takeSignIn(browser: Browser, server: WebServer): Promise<void> {
 
 mkdirSync(FOLDER, { recursive: true });
 const folder = makeFolder();
-const browser = await launchBrowser();
+// Without hinting letters stand where a screen of today puts them.
+const browser = await launchBrowser('--font-render-hinting=none');
 const empty = await startWeb();
 try {
   await takeSignIn(browser, empty);
@@ -88,11 +92,15 @@ try {
 } finally {
   await empty.close();
 }
-const full = await startWeb({ config: folder.config });
+const full = await startWeb({
+  config: folder.config,
+  toolkits: 'x,dev,research,assistant,postgres,slack',
+});
 try {
-  const { context } = await full.signIn(browser);
+  const { context, page } = await full.signIn(browser);
   const base = await apiBase(context, full.url);
   await fill(full, { base, request: context.request }, folder.path);
+  await enrol(page, full.url);
   await context.close();
   await full.stop();
   writePast(full.home);

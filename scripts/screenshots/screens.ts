@@ -1,10 +1,13 @@
 import type { Page } from 'playwright-core';
+import { startSigning } from './passkey.ts';
 
 export interface Screen {
   readonly name: string;
   readonly path: string;
   /** Brings the page to the state that is worth a picture. */
   ready?(page: Page): Promise<unknown>;
+  /** Takes back what the picture needed. */
+  after?(page: Page): Promise<unknown>;
 }
 
 const link = (name: RegExp) => (page: Page) => page.getByRole('link', { name }).first().click();
@@ -24,9 +27,15 @@ const all =
 const item = (name: RegExp) => all(link(name), selector('article.item'));
 const decided = (name: RegExp) => all(button('Decided'), item(name));
 const selectTwo = async (page: Page): Promise<void> => {
-  const boxes = page.locator('.inbox-row').getByRole('checkbox');
-  // The first two destroy something; what is decided together does not.
-  for (const at of [3, 4]) await boxes.nth(at).check({ force: true });
+  for (const hasText of [/Post a thread/, /Open “Round half/])
+    await page.locator('.inbox-row', { hasText }).getByRole('checkbox').click({ force: true });
+  await text('2 selected')(page);
+};
+const holdOne = async (page: Page): Promise<void> => {
+  await item(/Post a message|post_message/)(page);
+  await page.waitForTimeout(600);
+  await page.keyboard.press('a');
+  await page.locator('.hold').first().waitFor();
 };
 
 /** Of a store that was never used. */
@@ -78,12 +87,24 @@ const createAgent = async (page: Page): Promise<void> => {
   await page.getByRole('textbox', { name: 'Name' }).fill('day-shift');
 };
 
+const tryQuery = async (page: Page): Promise<void> => {
+  await button('Try query')(page);
+  const form = page.getByRole('form', { name: 'Try query' });
+  await form.getByLabel('statement (required)').fill('SELECT * FROM table_sizes');
+  await form.getByRole('button', { name: 'Run query' }).click();
+  await form.getByText('The call succeeded.').waitFor();
+};
+
 const INBOX: readonly Screen[] = [
   { name: 'inbox', path: '/', ready: item(/Release 2.4/) },
   { name: 'inbox-list', path: '/', ready: selector('.inbox-row') },
   { name: 'inbox-thread', path: '/', ready: item(/Post a thread/) },
   { name: 'inbox-diff', path: '/', ready: all(item(/Open “Round half/), selector('.diff-box')) },
   { name: 'inbox-coding', path: '/', ready: all(item(/Apply “Coping”/), selector('.passage')) },
+  { name: 'inbox-database', path: '/', ready: item(/execute_sql/) },
+  { name: 'inbox-sign', path: '/', ready: all(item(/execute_sql/), startSigning) },
+  { name: 'inbox-hold', path: '/?toolkit=slack', ready: holdOne, after: key('u') },
+  { name: 'inbox-none', path: '/?q=zebra', ready: text('Nothing matches these filters.') },
   { name: 'inbox-merge', path: '/', ready: item(/Merge/) },
   { name: 'inbox-destroy', path: '/', ready: item(/delete/) },
   { name: 'inbox-exact', path: '/', ready: all(item(/Release 2.4/), button('Show the exact arguments')) },
@@ -99,7 +120,7 @@ const INBOX: readonly Screen[] = [
   {
     name: 'inbox-remember',
     path: '/',
-    ready: all(item(/Release 2.4/), key('m'), text(/would still ask|No past/)),
+    ready: all(item(/Release 2.4/), key('m'), text(/would still ask|No past|would have allowed/)),
   },
   { name: 'inbox-palette', path: '/', ready: all(selector('.inbox-row'), key('Control+k'), text('Go to')) },
   { name: 'inbox-selected', path: '/', ready: selectTwo },
@@ -124,6 +145,13 @@ const GOVERNANCE: readonly Screen[] = [
     ),
   },
   { name: 'agents', path: '/agents', ready: text('Last decisions') },
+  { name: 'agent', path: '/agents/mira', ready: text('Last decisions') },
+  { name: 'servers', path: '/servers', ready: text('slack') },
+  { name: 'server-changed', path: '/servers/slack', ready: selector('.server-changes ins') },
+  { name: 'server-try', path: '/servers/postgres', ready: tryQuery },
+  { name: 'passkeys', path: '/passkeys', ready: text('Fingerprint') },
+  { name: 'passkeys-add', path: '/passkeys', ready: all(button('Add a passkey'), selector('dialog')) },
+  { name: 'not-found', path: '/nowhere', ready: selector('h1') },
   { name: 'agents-create', path: '/agents', ready: createAgent },
   { name: 'agents-token', path: '/agents/night-shift', ready: text('token since') },
   {
@@ -148,6 +176,7 @@ const ROOMS: readonly Screen[] = [
   { name: 'x-write', path: '/x/write', ready: text('Cold starts') },
   { name: 'x-edit', path: '/x/write', ready: all(button(/^Edit/), selector('dialog')) },
   { name: 'x-calendar', path: '/x/calendar', ready: text('Office hours') },
+  { name: 'x-published', path: '/x/published', ready: text('second person for support') },
   { name: 'x-targets', path: '/x/targets', ready: text(/lena_learns/) },
   { name: 'x-figures', path: '/x/figures', ready: selector('.card') },
   { name: 'research-read', path: '/research/read/1', ready: selector('.reader-row') },
@@ -175,6 +204,7 @@ export const FULL: readonly Screen[] = [...INBOX, ...GOVERNANCE, ...ROOMS];
 const pointed = async (page: Page): Promise<void> => {
   await page.locator('.live-on').first().waitFor({ state: 'attached' });
   await page.request.post(new URL('/tools/navigate_to_segment', page.url()).href, {
+    headers: { 'user-agent': 'research-desk/1.0.0' },
     data: { arguments: { source_id: 1, start_pos: 54, end_pos: 91 } },
   });
   await text('An agent is pointing to a passage')(page);

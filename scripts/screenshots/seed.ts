@@ -1,10 +1,12 @@
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import Database from 'libsql';
 import { git, writeFiles } from '../../src/toolkits/dev/test/support/dev.ts';
 import { figurePast } from '../../test/web/pages-past.ts';
 import type { WebServer } from '../../test/web/support.ts';
+import { fillServers, serverTables } from './servers.ts';
 
 const MONEY = 'export function round(value: number): number {\n  return Math.round(value);\n}\n';
 const EVEN =
@@ -45,9 +47,22 @@ export function makeFolder(): Folder {
   const config = [
     '[[mcp_policy.rules]]',
     'id = "no-unfollowing"',
-    'label = "Nobody is unfollowed by an agent"',
+    'label = "Agents unfollow no one"',
     'tools = ["x_unfollow_user"]',
     'action = "deny"',
+    '[[mcp_policy.rules]]',
+    'id = "production-signed"',
+    'label = "Destructive calls on production"',
+    'tools = ["postgres.execute_sql"]',
+    'action = "ask"',
+    'signed = true',
+    'reason = "What is deleted in production is signed for."',
+    '[[mcp_policy.rules]]',
+    'id = "team-messages"',
+    'label = "Messages to the team"',
+    'tools = ["slack.post_message"]',
+    'action = "ask"',
+    ...serverTables(path),
     '[dev.repos.shop]',
     `path = ${JSON.stringify(shop)}`,
     'forge = "local"',
@@ -64,8 +79,8 @@ export function makeFolder(): Folder {
   return { path, config };
 }
 
-type Args = Record<string, unknown>;
-type Reply = Record<string, Record<string, unknown> | undefined>;
+export type Args = Record<string, unknown>;
+export type Reply = Record<string, Record<string, unknown> | undefined>;
 
 type Answer = Promise<{ json(): Promise<unknown> }>;
 
@@ -96,20 +111,33 @@ export async function fill(
     if (!reply.data) throw new Error(`${tool}: ${JSON.stringify(reply)}`);
     return reply.data;
   };
-  const client = await server.agent('research-desk');
-  const agent = async (name: string, args: Args): Promise<Reply> =>
-    (await client.callTool({ name, arguments: args })).structuredContent as Reply;
-
-  await fillResearch(person, agent, folder);
-  await fillX(person, agent);
-  await fillDev(person, agent, post);
-  await agent('order_clawdbot', { message: 'Which of our open questions were answered since Monday?' });
-  await fillInbox(agent, post, async (path) => (await (await request.get(`${base}${path}`)).json()) as Reply);
+  const clients: Client[] = [];
+  const connect = async (name: string, program: string): Promise<Agent> => {
+    const { token } = (await post('/agents', { name })) as { token?: unknown };
+    const client = new Client({ name: program, version: '2.1.0' });
+    const headers = { authorization: `Bearer ${token}` };
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } }),
+    );
+    clients.push(client);
+    return async (tool, args) =>
+      (await client.callTool({ name: tool, arguments: args })).structuredContent as Reply;
+  };
+  const mira = await connect('mira', 'claude-code');
+  const bolt = await connect('bolt', 'codex');
+  const get: Get = async (path) => (await (await request.get(`${base}${path}`)).json()) as Reply;
+  await fillResearch(person, mira, folder);
+  await fillX(person, mira);
+  await fillDev(person, bolt, post);
+  await mira('order_clawdbot', { message: 'Which of our open questions were answered since Monday?' });
+  await fillInbox({ mira, bolt }, post, get);
+  await fillServers(server, folder, { person, agent: bolt });
   await post('/agents', { name: 'night-shift' });
+  await Promise.all(clients.map((client) => client.close()));
 }
 
-type Person = (tool: string, args: Args) => Promise<Record<string, unknown>>;
-type Agent = (tool: string, args: Args) => Promise<Reply>;
+export type Person = (tool: string, args: Args) => Promise<Record<string, unknown>>;
+export type Agent = (tool: string, args: Args) => Promise<Reply>;
 type Post = (path: string, data: object) => Promise<Reply>;
 type Get = (path: string) => Promise<Reply>;
 
@@ -223,7 +251,11 @@ const startRun = async (agent: Agent): Promise<string> => {
   return String(started.result?.run_id);
 };
 
-async function fillInbox(agent: Agent, post: Post, get: Get): Promise<void> {
+async function fillInbox(
+  { mira: agent, bolt }: Readonly<Record<'mira' | 'bolt', Agent>>,
+  post: Post,
+  get: Get,
+): Promise<void> {
   const decided = async (verdict: 'approve' | 'reject', text: string, body: object): Promise<Reply> => {
     const { data } = await agent('x_post_tweet', { text });
     return post(`/inbox/${data?.approval_queue_id}/${verdict}`, body);
@@ -242,11 +274,11 @@ async function fillInbox(agent: Agent, post: Post, get: Get): Promise<void> {
   await agent('x_follow_user', { target_user_id: '2001000012' });
   await agent('x_delete_tweet', { tweet_id });
   await agent('x_v2_lists_create', { name: 'People who answer', private: true });
-  await agent('approval_request', {
+  await bolt('approval_request', {
     tool: 'code_branch_pr_create',
     reason: 'Fixes the rounding fault of issue 12; the tests of the run pass.',
     arguments: {
-      run_id: await startRun(agent),
+      run_id: await startRun(bolt),
       base_branch: 'main',
       head_branch: 'fix/rounding',
       commit_message: 'Round half to even',

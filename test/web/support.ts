@@ -20,8 +20,8 @@ const ARGS = [
 ];
 
 /** The real Chromium that all pages are tried in. */
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: findChromium() ?? 'chromium', args: ARGS });
+export const launchBrowser = (...more: readonly string[]): Promise<Browser> =>
+  chromium.launch({ executablePath: findChromium() ?? 'chromium', args: [...ARGS, ...more] });
 
 async function freePort(): Promise<number> {
   const server = createServer();
