@@ -92,7 +92,11 @@ export async function openApp(options: AppOptions): Promise<App> {
     config.withheld,
     hidden,
   );
-  gateway?.follow((sources) => inventory.replace(sources));
+  gateway?.follow(async (sources) => {
+    inventory.replace(sources);
+    // Rules may name what was just trusted; a call must not come before they do.
+    await policy.refresh().catch((error: unknown) => log.error('The policy could not be read', { error }));
+  });
   const policy = new PolicyInForce(
     {
       mode: config.mode,

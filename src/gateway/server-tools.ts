@@ -72,7 +72,6 @@ export function createServerTool(
     forEvidence: (part) => hideSecrets(part, secrets()),
     ...(effect !== 'read' && soundsLikeMoney(pin.tool, definition) ? { movesMoney: true } : {}),
     risks: (args) => [
-      ...(effect === 'destroy' ? ['Destructive'] : []),
       ...undeclared(inputSchema, args).map(
         (one) => `Argument ${JSON.stringify(one)} is not declared by the tool`,
       ),

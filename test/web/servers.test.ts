@@ -29,8 +29,12 @@ let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  write({ tools: [look('Looks.'), tool('act')], answers: { look: { stderr: 'a line for the log' } } });
-  const table = `[servers.s]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify([SCRIPTED, file])}\n`;
+  write({
+    tools: [look('Looks.'), tool('act'), tool('note')],
+    answers: { look: { stderr: 'a line for the log' } },
+  });
+  const rule = '[[mcp_policy.rules]]\nid = "ask-first"\ntools = ["s__note"]\naction = "ask"\n';
+  const table = `${rule}[servers.s]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify([SCRIPTED, file])}\n`;
   [browser, server] = await Promise.all([launchBrowser(), startWeb({ toolkits: 'x,s', config: table })]);
   await server.cli('servers', 'show', 's', '--refresh');
   page = (await server.signIn(browser)).page;
@@ -51,12 +55,14 @@ describe('the page Servers', () => {
     await row.getByRole('link', { name: 's', exact: true }).click();
     expect(await seriousFindings(page)).toEqual([]);
     await card('act').getByLabel('Effect of act').selectOption('destroy');
-    for (const name of ['act', 'look']) {
+    for (const name of ['act', 'look', 'note']) {
       await card(name)
         .getByRole('button', { name: `Trust ${name}` })
         .click();
       await card(name).getByText('Trusted', { exact: true }).waitFor();
     }
+    // A rule that names it applies to its first call already.
+    expect(await server.call('s__note', {})).toMatchObject({ routed_to_approval: true });
     await card('act').getByText('server claims change').waitFor();
     const shown = JSON.parse(await server.cli('servers', 'show', 's', '--json')) as {
       tools: { tool: string; effect: string; state: string }[];
@@ -64,6 +70,7 @@ describe('the page Servers', () => {
     expect(shown.tools.map(({ tool: name, effect, state }) => [name, effect, state])).toEqual([
       ['act', 'destroy', 'trusted'],
       ['look', 'read', 'trusted'],
+      ['note', 'change', 'trusted'],
     ]);
   });
 
@@ -111,7 +118,7 @@ describe('the page Servers', () => {
   });
 
   it('shows a changed definition field by field, as text, and trusts it again', async () => {
-    write({ tools: [look(HOSTILE), tool('act')] });
+    write({ tools: [look(HOSTILE), tool('act'), tool('note')] });
     await server.cli('servers', 'show', 's', '--refresh');
     await card('look').getByText('Changed', { exact: true }).waitFor();
     const diff = card('look').locator('dl');

@@ -77,7 +77,8 @@ function aloneBy(tools: readonly BoundTool[], outlook: Outlook): AgentDetail['al
   const groups = new Map<string, AgentDetail['alone'][number]>();
   for (const { tool, toolkit } of tools) {
     const row = outlook.get(tool.name);
-    if (!isChange(tool.effect) || !mayBeOpen(row)) continue;
+    // What is listed for no one is a person's: its own code refuses an agent.
+    if (!isChange(tool.effect) || tool.profiles.length === 0 || !mayBeOpen(row)) continue;
     const group = groups.get(toolkit.id) ?? {
       toolkit: toolkit.id,
       title: toolkit.title ?? toolkit.id,
