@@ -164,7 +164,7 @@ describe('an item of the inbox', () => {
     const passage = page.getByRole('article').locator('.passage');
     await passage.waitFor();
     expect(await passage.locator('mark').textContent()).toBe(WORRY);
-    expect(await passage.locator('blockquote').textContent()).toBe(`…${TALK}…`);
+    expect(await passage.locator('blockquote').textContent()).toBe(TALK);
     expect(await passage.getByRole('list', { name: 'Codes' }).textContent()).toContain('Anxiety');
     expect(await passage.locator('figcaption').textContent()).toContain('U+202E');
     expect(await page.getByRole('article').textContent()).toContain('84 %');
@@ -235,6 +235,31 @@ describe('the list', () => {
     await page.getByRole('heading', { name: 'Rejected 1 of 2' }).waitFor();
     await page.getByRole('dialog').getByText('is already rejected').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  });
+});
+
+describe('the inbox on a phone', () => {
+  const bottomOf = (selector: string): Promise<number> =>
+    page.locator(selector).evaluate((element) => element.getBoundingClientRect().bottom);
+
+  it('keeps the bar of the selection and that of the decision in the window, however long the rest is', async () => {
+    const ids: number[] = [];
+    for (const part of ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'])
+      ids.push(await propose('x_post_thread', { tweets: Array(9).fill(`Long part ${part}`.repeat(12)) }));
+    await page.setViewportSize({ width: 390, height: 700 });
+    try {
+      await page.goto(server.url);
+      await page.locator('.inbox-row').getByRole('checkbox').first().check({ force: true });
+      await page.getByRole('button', { name: 'Reject 1 selected' }).waitFor();
+      expect(await bottomOf('.inbox-foot')).toBeLessThanOrEqual(700 - 64);
+      await page.goto(`${server.url}/inbox/${ids[0]}`);
+      await page.locator('.item-actions').waitFor();
+      expect(await bottomOf('.item-actions')).toBeLessThanOrEqual(700);
+      expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(700);
+    } finally {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      for (const id of ids) await server.cli('approvals', 'reject', String(id));
+    }
   });
 });
 

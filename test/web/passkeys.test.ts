@@ -222,7 +222,7 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
     await dialog.getByRole('button', { name: 'Countersign' }).click();
     await page.getByRole('dialog', { name: 'Passkey enrolled' }).waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('row', { name: /Spare.*by another key/ }).waitFor();
+    await page.getByRole('row', { name: /Spare.*By another key/ }).waitFor();
     const listed = JSON.parse(await server.cli('--json', 'passkeys')) as { passkeys: { name: string }[] };
     expect(listed.passkeys.map(({ name }) => name)).toEqual(['Laptop', 'Spare']);
   });

@@ -226,7 +226,7 @@ describe('activity', () => {
       .click();
     await page.getByText('Verified here').waitFor();
     const steps = await page.locator('.verify-steps').textContent();
-    expect(steps).toContain('leads to the signed root');
+    expect(steps).toContain('is in the log of');
     expect(steps).toContain('is signed by');
     expect(await seriousFindings(page)).toEqual([]);
   });

@@ -25,7 +25,9 @@ export function Dialog({ title, children, footer, wide, formId, onClose }: Props
       dialog.showModal();
       // The browser would begin at the close button; a person begins at the first control, or the main answer.
       const first =
-        dialog.querySelector<HTMLElement>(FIRST) ?? dialog.querySelector<HTMLElement>('.button-primary');
+        dialog.querySelector<HTMLElement>(FIRST) ??
+        dialog.querySelector<HTMLElement>('.button-primary') ??
+        dialog.querySelector<HTMLElement>('.dialog-foot .button');
       first?.focus();
     }
     return () => {

@@ -17,7 +17,7 @@ export function Page({ title, note, actions, wide, children }: Props) {
     <div className={wide ? 'page page-wide' : 'page'}>
       <header className="page-head">
         <h1>{title}</h1>
-        {note ? <span className="muted small">{note}</span> : null}
+        {note ? <span className="muted small page-note">{note}</span> : null}
         {actions ? <div className="page-actions">{actions}</div> : null}
       </header>
       {children}

@@ -62,11 +62,11 @@ describe('what a researcher sees before they decide', () => {
     // 7 (Anxiety) and 8 (Anxious) are the same words by the same coder; Anxiety is on a picture too.
     const joined = await shown(await ask('merge_codes', { source_code_id: 5, target_code_id: 1 }));
     expect(joined).toContain('0 segments move');
-    expect(joined).toContain('To a code with 2 segments');
+    expect(joined).toContain('has 2 segments');
     expect(joined).toContain('1 segment with both codes kept once');
     const moved = await shown(await ask('merge_codes', { source_code_id: 1, target_code_id: 2 }));
     expect(moved).toContain('2 segments move');
-    expect(moved).toContain('To a code with 2 segments');
+    expect(moved).toContain('has 2 segments');
     const [row] = await world.kernel.approvals.list({ states: ['pending'], fresh: true, order: 'newest' });
     expect(row?.gist).toMatch(
       /^Anxiety: worry, fear; 2 segments, such as “I worry about money” in interview1\.txt; Coping: /,

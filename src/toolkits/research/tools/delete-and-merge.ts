@@ -149,7 +149,7 @@ export const mergeCodes = defineResearchTool({
       gist: `${from.name}: ${codeGist(asker, source_code_id)}; ${into.name}: ${codeGist(asker, target_code_id)}`,
       effect: {
         text: `${segments(moved)} ${moved === 1 ? 'moves' : 'move'}`,
-        detail: `To a code with ${segments(counts.get(target_code_id) ?? 0)}; ${from.name} is deleted${both}`,
+        detail: `${from.name} is deleted; ${into.name} has ${segments(counts.get(target_code_id) ?? 0)}${both}`,
       },
       body: [
         ...memoBlock(codeNamed(reader, source_code_id)),

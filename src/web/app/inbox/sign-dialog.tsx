@@ -18,11 +18,7 @@ interface Props {
 export function SignDialog({ item, request, onCancel }: Props) {
   const { presentation } = item;
   return (
-    <Dialog
-      title="Sign this decision"
-      onClose={onCancel}
-      footer={<Button onClick={onCancel}>Cancel</Button>}
-    >
+    <Dialog title="Sign this decision" onClose={onCancel} footer={<Button onClick={onCancel}>Cancel</Button>}>
       <div className="stack sign-what">
         <div className="row item-badges">
           <EnvironmentBadge environment={presentation.target.environment} />

@@ -17,10 +17,10 @@ interface Props {
 /** Which approvals must be signed. Changing it is itself signed, so that an edited file cannot loosen it. */
 export function ModeChoice({ mode, configured, busy, onChoose }: Props) {
   return (
-    <fieldset className="stack">
+    <fieldset className="fieldset">
       <legend>Signed approvals</legend>
       {MODES.map((one) => (
-        <label key={one} className="row">
+        <label key={one} className="choice">
           <input
             type="radio"
             name="mode"

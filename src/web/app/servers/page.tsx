@@ -74,7 +74,13 @@ function ServerList() {
               label: 'State',
               cell: ({ state }) => <Badge tone={STATE_TONES[state]}>{state}</Badge>,
             },
-            { key: 'tools', label: 'Trusted tools', numeric: true, cell: ({ trusted }) => trusted },
+            {
+              key: 'tools',
+              label: 'Trusted tools',
+              numeric: true,
+              minor: true,
+              cell: ({ trusted }) => trusted,
+            },
             { key: 'waiting', label: 'Waiting', numeric: true, cell: ({ waiting }) => waiting },
             { key: 'health', label: 'Health', minor: true, cell: (one) => <Health {...one} /> },
           ]}

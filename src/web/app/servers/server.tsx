@@ -6,6 +6,7 @@ import { Badge, Fact, sentenceCase, shortName } from '../../ui/badge.tsx';
 import { Button, Field } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import { EffectBadge } from '../../ui/outcome-badge.tsx';
 import { useAct, viewsOf } from '../../ui/page-data.ts';
 import { Page, TimeAgo } from '../../ui/page-head.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
@@ -113,9 +114,7 @@ function ToolCard({ server, tool, onTrusted }: CardProps) {
         <h3 className="mono" title={`Definition ${tool.hash}`}>
           <UntrustedText text={tool.tool} />
         </h3>
-        <Badge tone={tool.effect === 'destroy' ? 'bad' : tool.effect === 'change' ? 'warn' : 'neutral'}>
-          {tool.effect}
-        </Badge>
+        <EffectBadge effect={tool.effect} />
         {tool.claimed === tool.effect ? null : (
           <Badge title="Annotations">server claims {tool.claimed}</Badge>
         )}

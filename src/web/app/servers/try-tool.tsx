@@ -63,7 +63,7 @@ function Result({ result }: { readonly result: ToolResult }) {
   const isOk = result.status === 'ok';
   const said = result.message ?? result.reason;
   return (
-    <section aria-label="Result" aria-live="polite">
+    <section className="stack" aria-label="Result" aria-live="polite">
       <Notice tone={isOk ? 'good' : 'warn'}>
         <p>
           {isOk ? 'The call succeeded.' : `The call was ${result.status}.`} {said}
