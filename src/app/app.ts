@@ -92,11 +92,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     config.withheld,
     hidden,
   );
-  gateway?.follow(async (sources) => {
-    inventory.replace(sources);
-    // Rules may name what was just trusted; a call must not come before they do.
-    await policy.refresh().catch((error: unknown) => log.error('The policy could not be read', { error }));
-  });
+  gateway?.follow((sources) => inventory.replace(sources));
   const policy = new PolicyInForce(
     {
       mode: config.mode,

@@ -31,7 +31,7 @@ export class Gateway {
   readonly #budget = new ProposalBudget();
   #stamp = '';
   #sources: readonly GatewaySource[] = [];
-  #replace: (sources: readonly GatewaySource[]) => Promise<void> | void = () => {};
+  #replace: (sources: readonly GatewaySource[]) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   readonly #listeners = new Set<(event: ServerEvent) => void>();
   /** False while a person looks at a server: what they are shown need not wait in the inbox as well. */
@@ -53,7 +53,7 @@ export class Gateway {
   }
 
   /** Notifies the inventory when other definitions are trusted than before, also by another process. */
-  follow(replace: (sources: readonly GatewaySource[]) => Promise<void> | void): void {
+  follow(replace: (sources: readonly GatewaySource[]) => void): void {
     this.#replace = replace;
     this.#timer = setInterval(() => void this.refresh().catch(() => {}), FOLLOW_MS);
     this.#timer.unref();
@@ -84,7 +84,7 @@ export class Gateway {
       refresh: () => this.refresh(),
     };
     this.#sources = [createOwnSource(own), ...servers];
-    await this.#replace(this.#sources);
+    this.#replace(this.#sources);
   }
 
   /** Notifies of what servers announce, but not of tools: those change here when a person trusts them. */

@@ -37,6 +37,8 @@ export interface Ports {
 export interface PolicySource {
   readonly current: Policy;
   readonly stamp: string;
+  /** True where tools came or went since it was made: rules that name them are not in `current` yet. */
+  readonly isBehind?: boolean;
   refresh(): Promise<void>;
 }
 

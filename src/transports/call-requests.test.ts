@@ -384,7 +384,9 @@ describe('a call as a task', () => {
     ],
   ])('ends as its work did: %#', async (result, ending) => {
     const { served, errors } = world({ tool: LONG, result });
-    const handle = (await call(served, undefined, CALLER, { task: {} })) as { task: { taskId: string } };
+    const handle = (await call(served, undefined, CALLER, { task: {} })) as unknown as {
+      task: { taskId: string };
+    };
     const { boardOf } = await import('./tasks.ts');
     const board = boardOf(served);
     const task = await board.next('agent:local', handle.task.taskId, new AbortController().signal);

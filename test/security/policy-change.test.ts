@@ -86,6 +86,32 @@ describe('a policy that changes while calls come in', () => {
     enabled: true,
   });
 
+  it('applies a rule to the first call of a tool that came since the rules were read', async () => {
+    const [old, checked] = await Promise.all([compile({}), compile({ blocked_tools: ['ledger_read'] })]);
+    let isBehind = false;
+    let current = old;
+    const call = await kernelUnder({
+      get current() {
+        return current;
+      },
+      get isBehind() {
+        return isBehind;
+      },
+      stamp: stampOf(undefined),
+      refresh: async () => {
+        if (isBehind) current = checked;
+        isBehind = false;
+      },
+    });
+    expect(await call('ledger_write', { text: 'first' })).toMatchObject({ status: 'ok' });
+    isBehind = true;
+    // The clock stands still: no second has passed since the rules were read.
+    expect(await call('ledger_read', {})).toMatchObject({
+      status: 'refused',
+      fault: { code: 'policy_denied_blocked' },
+    });
+  });
+
   it('judges a change again that was judged before the edit, though another call has read the edit since', async () => {
     const stored = JSON.stringify({ rules: [] });
     const [old, edited] = await Promise.all([compile({}), compile({ blocked_tools: ['ledger_write'] })]);

@@ -35,8 +35,10 @@ export const decidePolicy = (ports: Ports): Step => {
   };
   return (call, next) => {
     // Changes compare stamps when they are admitted; for everything else this is how an edit elsewhere gets here.
+    // A tool that was trusted a moment ago is not evaluated without the rules that name it.
     const at = ports.now().getTime();
-    return Math.abs(at - readAt) >= REREAD_MS ? readThen(call, next, at) : decide(call, next);
+    const isDue = ports.policy.isBehind || Math.abs(at - readAt) >= REREAD_MS;
+    return isDue ? readThen(call, next, at) : decide(call, next);
   };
 };
 

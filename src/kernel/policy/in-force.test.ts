@@ -122,8 +122,11 @@ describe('the policy in force', () => {
     await policy.refresh();
     await policy.refresh();
     expect(compiled).toBe(1);
+    expect(policy.isBehind).toBe(false);
     version = 2;
+    expect(policy.isBehind).toBe(true);
     await policy.refresh();
+    expect(policy.isBehind).toBe(false);
     await policy.refresh();
     expect(compiled).toBe(2);
     await write(JSON.stringify({ rules: [] }));
@@ -155,11 +158,18 @@ describe('the policy in force', () => {
   it('denies everything over rules that do not compile here, and reads them again next time', async () => {
     const policy = open();
     await policy.refresh();
-    await write(JSON.stringify({ rules: rule('bad', 'deny', { tools: ['no_such_tool'] }) }));
+    // Another server, whose tools this one lacks.
+    const more = CATALOGUE.slice(0, 1).map((one) => ({
+      ...one,
+      name: 'no_such_tool',
+      policyName: undefined,
+    }));
+    const elsewhere = open({ catalogue: async () => [...CATALOGUE, ...more] });
+    await elsewhere.setOverrides({ rules: rule('bad', 'deny', { tools: ['no_such_tool'] }) }, ADA);
     for (const _ of [1, 2]) await expect(policy.refresh()).rejects.toThrow('no_such_tool');
     expect(ask(policy.current, 'x_search_tweets')).toMatchObject({ action: 'deny' });
     expect(policy.stamp).toBe('unread');
-    await write(JSON.stringify({ rules: [] }));
+    await elsewhere.setOverrides({ rules: [] }, ADA);
     await policy.refresh();
     expect(ask(policy.current, 'x_search_tweets').action).toBe('allow');
   });

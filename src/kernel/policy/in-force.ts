@@ -58,6 +58,11 @@ export class PolicyInForce {
     return this.#stamp;
   }
 
+  /** True where tools came or went since it was compiled. */
+  get isBehind(): boolean {
+    return this.#catalogueVersion !== (this.#base.catalogueVersion?.() ?? 0);
+  }
+
   /** Why the stored rules are not in force; undefined when they are. */
   get problem(): string | undefined {
     return this.#problem;
