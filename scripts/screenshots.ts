@@ -10,6 +10,7 @@ import { apiBase, launchBrowser, startWeb, type WebServer } from '../test/web/su
 import { enrol } from './screenshots/passkey.ts';
 import { EMPTY, FULL, type Screen, UNSETTLED } from './screenshots/screens.ts';
 import { cutOff, fill, makeFolder, writePast } from './screenshots/seed.ts';
+import { fillServers, serverConfig } from './screenshots/servers.ts';
 
 const FOLDER = process.env.SCREENSHOTS ?? join('.tmp', 'screenshots');
 const SIZES = [
@@ -93,13 +94,16 @@ try {
   await empty.close();
 }
 const full = await startWeb({
-  config: folder.config,
+  config: serverConfig(folder.path) + folder.config,
   toolkits: 'x,dev,research,assistant,postgres,slack',
 });
 try {
   const { context, page } = await full.signIn(browser);
   const base = await apiBase(context, full.url);
-  await fill(full, { base, request: context.request }, folder.path);
+  await fill(full, { base, request: context.request }, folder.path, {
+    named: true,
+    besides: (acts) => fillServers(full, folder.path, acts),
+  });
   await enrol(page, full.url);
   await context.close();
   await full.stop();

@@ -6,7 +6,6 @@ import Database from 'libsql';
 import { git, writeFiles } from '../../src/toolkits/dev/test/support/dev.ts';
 import { figurePast } from '../../test/web/pages-past.ts';
 import type { WebServer } from '../../test/web/support.ts';
-import { fillServers, serverTables } from './servers.ts';
 
 const MONEY = 'export function round(value: number): number {\n  return Math.round(value);\n}\n';
 const EVEN =
@@ -50,19 +49,6 @@ export function makeFolder(): Folder {
     'label = "Agents unfollow no one"',
     'tools = ["x_unfollow_user"]',
     'action = "deny"',
-    '[[mcp_policy.rules]]',
-    'id = "production-signed"',
-    'label = "Destructive calls on production"',
-    'tools = ["postgres.execute_sql"]',
-    'action = "ask"',
-    'signed = true',
-    'reason = "What is deleted in production is signed for."',
-    '[[mcp_policy.rules]]',
-    'id = "team-messages"',
-    'label = "Messages to the team"',
-    'tools = ["slack.post_message"]',
-    'action = "ask"',
-    ...serverTables(path),
     '[dev.repos.shop]',
     `path = ${JSON.stringify(shop)}`,
     'forge = "local"',
@@ -99,6 +85,7 @@ export async function fill(
   server: WebServer,
   { base, request }: SignedInRequests,
   folder: string,
+  { named = false, besides }: More = {},
 ): Promise<void> {
   const session = (await (await request.get(`${base}/session`)).json()) as { csrf: string };
   const post = async (path: string, data: object): Promise<Reply> => {
@@ -111,7 +98,6 @@ export async function fill(
     if (!reply.data) throw new Error(`${tool}: ${JSON.stringify(reply)}`);
     return reply.data;
   };
-  const clients: Client[] = [];
   const connect = async (name: string, program: string): Promise<Agent> => {
     const { token } = (await post('/agents', { name })) as { token?: unknown };
     const client = new Client({ name: program, version: '2.1.0' });
@@ -119,21 +105,31 @@ export async function fill(
     await client.connect(
       new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } }),
     );
-    clients.push(client);
-    return async (tool, args) =>
-      (await client.callTool({ name: tool, arguments: args })).structuredContent as Reply;
+    return agentOf(client);
   };
-  const mira = await connect('mira', 'claude-code');
-  const bolt = await connect('bolt', 'codex');
+  const unnamed = named ? undefined : agentOf(await server.agent('research-desk'));
+  const mira = unnamed ?? (await connect('mira', 'claude-code'));
+  const bolt = unnamed ?? (await connect('bolt', 'codex'));
   const get: Get = async (path) => (await (await request.get(`${base}${path}`)).json()) as Reply;
   await fillResearch(person, mira, folder);
   await fillX(person, mira);
   await fillDev(person, bolt, post);
   await mira('order_clawdbot', { message: 'Which of our open questions were answered since Monday?' });
   await fillInbox({ mira, bolt }, post, get);
-  await fillServers(server, folder, { person, agent: bolt });
+  await besides?.({ person, agent: bolt });
   await post('/agents', { name: 'night-shift' });
-  await Promise.all(clients.map((client) => client.close()));
+}
+
+const agentOf =
+  (client: Client): Agent =>
+  async (tool, args) =>
+    (await client.callTool({ name: tool, arguments: args })).structuredContent as Reply;
+
+interface More {
+  /** Two agents with names of their own instead of one without. */
+  readonly named?: boolean;
+  /** What else happens before the last agent is created. */
+  besides?(acts: { readonly person: Person; readonly agent: Agent }): Promise<void>;
 }
 
 export type Person = (tool: string, args: Args) => Promise<Record<string, unknown>>;

@@ -82,7 +82,24 @@ const SERVERS = {
 };
 
 /** Third-party servers as the configuration names them; what they list is in a file each. */
-export const serverTables = (folder: string): string[] =>
+export const serverConfig = (folder: string): string => [RULES, ...serverTables(folder), ''].join('\n');
+
+const RULES = `
+[[mcp_policy.rules]]
+id = "production-signed"
+label = "Destructive calls on production"
+tools = ["postgres.execute_sql"]
+action = "ask"
+signed = true
+
+[[mcp_policy.rules]]
+id = "team-messages"
+label = "Messages to the team"
+tools = ["slack.post_message"]
+action = "ask"
+`;
+
+const serverTables = (folder: string): string[] =>
   Object.entries(SERVERS).flatMap(([name, script]) => {
     writeFileSync(fileOf(folder, name), JSON.stringify(script));
     const program = join(folder, `${name}-mcp`);
