@@ -120,7 +120,8 @@ execFileSync(
   },
 );
 
-// Survivors that change nothing anyone can notice are listed with the reason; every other one is printed and counts.
+// Survivors that change nothing anyone can notice are listed with the reason; every other one is printed and counts. One is named by
+// its file and, as far as that is needed, its line, the part of the line that is replaced, and the replacement.
 const BUDGET = 90;
 const harmless = JSON.parse(readFileSync('scripts/mutate/harmless.json', 'utf8'));
 const { files: reported } = JSON.parse(readFileSync(`${own}.report.json`, 'utf8'));
@@ -131,10 +132,13 @@ for (const [file, { source, mutants }] of Object.entries(reported)) {
     if (status === 'Killed' || status === 'Timeout') counts.killed += 1;
     if (status !== 'Survived' && status !== 'NoCoverage') continue;
     const line = lines[location.start.line - 1] ?? '';
+    const part = location.end.line === location.start.line ? location.end.column - 1 : undefined;
+    const mutated = line.slice(location.start.column - 1, part);
     const isListed = harmless.some(
       (one) =>
         one.file === file &&
         line.includes(one.line ?? '') &&
+        (one.part === undefined || one.part === mutated) &&
         (one.replacement === undefined || one.replacement === replacement),
     );
     if (isListed) counts.harmless += 1;

@@ -90,3 +90,34 @@ describe('a table of expected decisions', () => {
     expect(() => parseCases('[[cases]]\ntool = ', 'c.toml')).toThrow('c.toml:2: invalid TOML: ');
   });
 });
+
+describe('a case', () => {
+  const parsed = (one: object) =>
+    parseCases(
+      JSON.stringify({ cases: [{ tool: 'create_code', expect: 'allow', ...one }] }),
+      'cases.json',
+    )[0];
+
+  it('has the time and the principal it names', () => {
+    expect(parsed({ now: '2026-03-02T23:00:00+01:00' })?.now).toEqual(new Date('2026-03-02T22:00:00Z'));
+    expect(parsed({ principal: 'person:ada' })?.principal).toEqual({ kind: 'person', id: 'ada' });
+    expect(parsed({})?.principal).toEqual({ kind: 'agent', id: 'local' });
+  });
+
+  it('says which of them is not one', () => {
+    expect(() => parsed({ now: 'noon' })).toThrow('cases.json: cases.0.now: ');
+    expect(() => parsed({ principal: 'ada' })).toThrow(
+      'cases.json: cases.0.principal: must be a principal such as agent:local',
+    );
+  });
+
+  it.each(['', ' \n ', 'null', '[]', '3'])('is not found in %j', (text) => {
+    expect(() => parseCases(text, 'cases.json')).toThrow('cases.json: no cases found');
+  });
+
+  it('of a tool that is like no other suggests none', async () => {
+    const cases = parseCases(JSON.stringify({ cases: [{ tool: 'qqqqqq', expect: 'ask' }] }), 'cases.json');
+    const [result] = runCases(await compile({}), cases, options);
+    expect(result?.problem).toBe("unknown tool 'qqqqqq'");
+  });
+});

@@ -7,6 +7,7 @@ import {
   matchesPattern,
   matchesPrincipal,
 } from './catalogue.ts';
+import { namesTool } from './rules.ts';
 
 describe('a pattern with a star', () => {
   it.each([
@@ -96,6 +97,16 @@ describe('names of tools', () => {
       expect(tools('*first')).toEqual([first]);
       expect(tools('third*')).toEqual({ problem: "no tool matches the pattern 'third*'" });
     }
+  });
+
+  it('that two tools have as an alias lead to one of them only', () => {
+    const shared = [
+      { ...one, name: 'a', aliases: ['old'] },
+      { ...one, name: 'b', aliases: ['old'] },
+    ];
+    const catalogue = createCatalogue(shared);
+    const named = shared.filter((subject) => namesTool('old', subject, catalogue));
+    expect(named).toEqual([catalogue.find('old')]);
   });
 
   it('may be missing only while a toolkit is expected whose name they begin with', () => {

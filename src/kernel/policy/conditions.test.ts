@@ -8,6 +8,11 @@ const deny = (tool: string, when: string) =>
 const ANY = { toolkit: 'any', category: 'any', effect: 'change' } as const;
 
 describe('a condition', () => {
+  it('may use optional values and lists of mixed kinds', async () => {
+    const when = 'args.?media_ids.orValue(["none"])[0] == "none" && [1, "a"].size() == 2';
+    expect(ask(await deny('x_post_tweet', when), 'x_post_tweet', { args: { text: '' } }).action).toBe('deny');
+  });
+
   it.each<[string, string, JsonObject, boolean]>([
     ['x_post_tweet', 'args.text.contains("crypto")', { text: 'buy crypto' }, true],
     ['x_post_tweet', 'args.text.contains("crypto")', { text: 'hello' }, false],
@@ -105,6 +110,55 @@ describe('a condition', () => {
           denied ? 'deny' : 'allow',
         );
     }
+  });
+
+  it('may read anything of a tool whose arguments are not described', async () => {
+    const catalogue = [{ ...ANY, name: 'free', inputJson: { type: 'object' } }];
+    const rules = [{ id: 'r', action: 'deny', tools: ['free'], when: 'args.x == "a" && args.y.z == "b"' }];
+    const policy = await compile({ rules }, { catalogue });
+    const call = callOf('create_code', { subject: catalogue[0], args: { x: 'a', y: { z: 'b' } } });
+    expect(policy.decide(call).rule).toBe('r');
+  });
+
+  it('names an argument that was meant, and none where nothing is near', async () => {
+    await expect(deny('x_post_tweet', 'args.txet == ""')).rejects.toThrow(
+      "no tool of this rule takes args.txet at column 6; did you mean 'text'?",
+    );
+    await expect(deny('x_post_tweet', 'args.qqqqqqqqq == ""')).rejects.toThrow(
+      /no tool of this rule takes args\.qqqqqqqqq at column 6$/,
+    );
+  });
+
+  it('is helped where it mixes integers with decimals', async () => {
+    for (const when of ['args.days + 1.5 > 2.0', 'args.budget * 2 > 1.0'])
+      await expect(deny('x_ads_campaign_create', when)).rejects.toThrow('write integers as 3.0');
+  });
+
+  it('reads integers also where another rule of the tool has no condition', async () => {
+    const rules = [
+      { id: 'plain', action: 'ask', tools: ['x_ads_campaign_create'] },
+      { id: 'odd', action: 'deny', tools: ['x_ads_campaign_create'], when: 'args.days % 2 == 1' },
+    ];
+    const args = { budget: 1, days: 7 };
+    expect(ask(await compile({ rules }), 'x_ads_campaign_create', { args })).toMatchObject({
+      rule: 'odd',
+      code: 'policy_denied_user_rule',
+    });
+  });
+
+  it('is not asked where the rule is about someone else', async () => {
+    const when = 'now.getHours("Nowhere/Here") > 3';
+    const rules = [{ id: 'bot', action: 'deny', principals: ['agent:bot'], when }];
+    const policy = await compile({ rules });
+    expect(ask(policy, 'create_code', { args: { name: 'a' } })).toMatchObject({ action: 'allow' });
+    const bot = { kind: 'agent', id: 'bot' } as const;
+    expect(ask(policy, 'create_code', { principal: bot })).toMatchObject({ code: 'policy_error' });
+  });
+
+  it('that fails first is the one that is named', async () => {
+    const when = 'now.getHours("Nowhere/Here") > 3';
+    const rules = ['a', 'b'].map((id) => ({ id, action: 'deny', when }));
+    expect(ask(await compile({ rules }), 'create_code')).toMatchObject({ rule: 'a', code: 'policy_error' });
   });
 
   it('must come out as true or false, also where that shows only in the call', async () => {

@@ -55,6 +55,24 @@ describe('an explanation', () => {
     expect(ask(off, 'x_like_tweet').action).toBe('allow');
   });
 
+  it('has no say of a dry run about a proposal or a decision', async () => {
+    const rules = [rule('dry', 'dry_run', { effects: ['change', 'propose', 'decide'] })];
+    const policy = await compile({ rules, template: 'none' });
+    expect(ask(policy, 'create_code').action).toBe('dry_run');
+    for (const name of ['approve_item', 'suggest_new_code']) expect(ask(policy, name).action).toBe('allow');
+  });
+
+  it('needs nothing of a toolkit that adds nothing to policy', async () => {
+    const policy = await compile({}, { toolkits: [{ toolkit: 'dev' }] });
+    expect(ask(policy, 'runs_create').action).toBe('allow');
+  });
+
+  it('shows whether approval mode is on', async () => {
+    expect((await compile({})).status()).toMatchObject({ approval_mode: false });
+    expect((await compile({}, { approvalMode: true })).status()).toMatchObject({ approval_mode: true });
+    expect((await compile({}, { mode: 'composer' })).status()).toMatchObject({ approval_mode: true });
+  });
+
   it('judges a tool again whose nature changed under the same name', async () => {
     const rules = [
       rule('kit', 'deny', { toolkits: ['dev'] }),
@@ -104,11 +122,17 @@ describe('a rule that can never say anything', () => {
   });
 
   it('is a problem of the policy and not of a rule where a list has it', async () => {
-    const wrong = compile({ blocked_tools: ['nope'], require_approval_for: ['approve_item'] });
+    const rules = [rule('fine', 'deny', { tools: ['create_code'] })];
+    const limits = [{ key: 'l', dimension: 'tool', match: 'nope', max: 1, period_seconds: 1 }];
+    const wrong = compile({ blocked_tools: ['nope'], require_approval_for: ['nope'], limits, rules });
     const error = (await wrong.catch((one: unknown) => one)) as { problems: object[] };
-    expect(error.problems).toHaveLength(2);
+    expect(error.problems).toHaveLength(3);
     for (const problem of error.problems) expect(problem).not.toHaveProperty('rule');
     await compile({ require_approval_for: ['*'] });
+    await expect(compile({ require_approval_for: ['approve_item'] })).rejects.toThrow(
+      'never routed to approval',
+    );
+    await compile({ rules: [rule('all', 'deny')] }, { catalogue: [] });
   });
 });
 
@@ -142,6 +166,7 @@ describe('arguments that are no longer known', () => {
     if (!candidate) throw new Error('no rule');
     expect(await previewRule(inputOf(written), candidate, calls)).toMatchObject({
       unchanged: 1,
+      stillAsk: 0,
       unknown: [],
     });
     expect(await previewRule(inputOf({ rules: [own] }), candidate, calls)).toMatchObject({ unknown: ['a'] });

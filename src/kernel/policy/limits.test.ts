@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../contract/json.ts';
+import { windowStart } from './limits.ts';
 import { CATALOGUE, callOf, compile, X_POLICY } from './policy.fixture.ts';
 import { templatesOf } from './templates.ts';
 
@@ -83,4 +84,25 @@ describe('templates', () => {
     expect(policy.decide(callOf('x_delete_tweet')).action).toBe('ask');
     expect(policy.decide(callOf('x_like_tweet')).action).toBe('allow');
   });
+});
+
+it('a window begins at a multiple of its length, for every process the same', () => {
+  const at = (text: string) => Date.parse(text) / 1000;
+  const hour = { periodSeconds: 3600 };
+  expect(windowStart(hour, new Date('2026-03-02T10:59:59.999Z'))).toBe(at('2026-03-02T10:00:00Z'));
+  expect(windowStart(hour, new Date('2026-03-02T11:00:00Z'))).toBe(at('2026-03-02T11:00:00Z'));
+  expect(windowStart({ periodSeconds: 60 }, new Date('2026-03-02T10:30:45Z'))).toBe(
+    at('2026-03-02T10:30:00Z'),
+  );
+});
+
+it('two limits of different names are fine', async () => {
+  const both = [limit('one', 'tool', 'x_like_tweet'), limit('two', 'tool', 'x_like_tweet')];
+  expect(await keys({ template: 'none', max_mutations_per_hour: 0, limits: both }, 'x_like_tweet')).toEqual(
+    expect.arrayContaining(['one', 'two']),
+  );
+});
+
+it('every template says what it is for', () => {
+  for (const { doc } of templatesOf([])) expect(doc).toMatch(/\.$/);
 });

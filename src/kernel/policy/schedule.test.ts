@@ -17,6 +17,7 @@ it.each<[Partial<PolicySchedule>, string, boolean]>([
   [{ start: '22:00', end: '06:00' }, '2026-03-02T23:00:00Z', true],
   [{ start: '22:00', end: '06:00' }, '2026-03-03T05:59:00Z', true],
   [{ start: '22:00', end: '06:00' }, '2026-03-03T06:00:00Z', false],
+  [{ start: '09:00', end: '17:00', days: ['Mon'] }, '2026-03-03T10:00:00Z', false],
   [{ days: ['Mon'] }, '2026-03-02T00:00:00Z', true],
   [{ days: ['Mon'] }, '2026-03-02T23:59:00Z', true],
   [{ days: ['Mon'] }, '2026-03-03T00:00:00Z', false],

@@ -45,7 +45,11 @@ describe('a question of a third-party server', () => {
   it('can be denied by a rule about the server in general', async () => {
     const policy = await compile({ rules: [rule('no', 'deny', { toolkits: ['files'] })] }, { catalogue });
     expect(decide(policy, SAMPLING)).toMatchObject({ action: 'deny', rule: 'no' });
-    expect(decide(policy, ROOTS)).toMatchObject({ action: 'deny', rule: 'no' });
+    expect(decide(policy, ROOTS)).toMatchObject({
+      action: 'deny',
+      rule: 'no',
+      reason: "rule 'no' denies tool 'files.asks.roots'",
+    });
   });
 
   it.each([
@@ -110,6 +114,16 @@ describe('a server whose tools are not known yet', () => {
         { path: ['mcp_policy', 'rules', 4, 'categories', 0], rule: 'kind' },
       ],
     });
+  });
+
+  it('can have tools on a list, which holds as soon as one of them is called', async () => {
+    const READ = subject('files__read', 'server');
+    const one = await compile({ blocked_tools: ['files__write'] }, { expected });
+    expect(decide(one, WRITE).rule).toBe('list:blocked_tools');
+    expect(decide(one, READ).rule).toBe('default');
+    const all = await compile({ blocked_tools: ['files__*'] }, { expected });
+    for (const tool of [WRITE, READ]) expect(decide(all, tool).rule).toBe('list:blocked_tools');
+    expect(all.decide(callOf('x_like_tweet')).rule).toBe('default');
   });
 
   it('excuses no other name', async () => {

@@ -24,7 +24,10 @@ describe('what is used of the limits', () => {
     compile({
       max_mutations_per_hour: 10,
       template: 'none',
-      limits: [{ key: 'a-likes', dimension: 'tool', match: 'x_like_tweet', max: 4, period_seconds: 60 }],
+      limits: [
+        { key: 'a-likes', dimension: 'tool', match: 'x_like_tweet', max: 4, period_seconds: 60 },
+        { key: 'z-likes', dimension: 'tool', match: 'x_like_tweet', max: 4, period_seconds: 60 },
+      ],
     });
   const count = async (used: readonly number[], at = NOW) => {
     const policy = await policyOf();
@@ -44,7 +47,7 @@ describe('what is used of the limits', () => {
 
   it('names the limit of which the largest share is used', async () => {
     const { fullest, limits } = await asked([5, 3]);
-    expect(limits.map(({ max }) => max)).toEqual([10, 4]);
+    expect(limits.map(({ max }) => max)).toEqual([10, 4, 4]);
     expect(fullest).toEqual({ key: limits[1]?.key, used: 3, of: 4, period_seconds: 60 });
   });
 
@@ -67,7 +70,7 @@ describe('what is used of the limits', () => {
   });
 
   it('names of two full limits the one whose name comes first', async () => {
-    const { full, limits } = await asked([10, 4]);
+    const { full, limits } = await asked([10, 4, 4]);
     expect(full).toBe(limits.map(({ key }) => key).sort()[0]);
   });
 
