@@ -136,7 +136,7 @@ describe('a request of a client', () => {
     await callPlainTool(served, PEER, bound as never, {
       args: {},
       client: undefined,
-      meta: { 'countersign/idempotency_key': '' },
+      meta: { 'countersign/idempotency_key': 5 },
       signal,
     });
     await callPlainTool(served, PEER, bound as never, { args: {}, client: '', meta: undefined, signal });
@@ -198,6 +198,7 @@ describe('who asks', () => {
     expect(await identify(served, PEER, undefined)).toBe(LOCAL_AGENT);
     expect(await identify(served, PEER, 5)).toBe(LOCAL_AGENT);
     expect(await identify(served, PEER, 'right')).toEqual(ROBIN);
+    expect(await identify(served, { transport: 'http', principal: ROBIN }, undefined)).toBe(ROBIN);
     await expect(identify(served, PEER, 'wrong')).rejects.toThrow('The token is invalid or revoked.');
     expect(await identify(served, { transport: 'tcp', token: 'right' }, undefined)).toEqual(ROBIN);
     await expect(identify(served, { ...PEER, token: 'wrong' }, undefined)).rejects.toThrow('revoked');
@@ -230,7 +231,7 @@ describe('a tool named through call_tool', () => {
         names: [],
         options: { discovery },
         find: async () => own,
-        reach: async (name: string) => (name === 'inner' ? reached : undefined),
+        reach: async (name: string) => (name.trim() === 'inner' ? reached : undefined),
       },
     }) as unknown as Served;
 
@@ -321,6 +322,19 @@ describe('a question to a person', () => {
   });
 });
 
+describe('a tool that may ask its client', () => {
+  it('asks with a state of its own, and answers where it asks nothing', async () => {
+    const asking = world({
+      tool: { asksClient: true },
+      result: ({ ask }) => ask?.put({ q: { method: 'roots/list' } }),
+    });
+    expect(await call(asking.served)).toMatchObject({ requestState: 'signed', inputRequests: { q: {} } });
+    expect(minted.at(-1)).toMatchObject({ principal: 'agent:local', parked: expect.any(String) });
+    const { served } = world({ tool: { asksClient: true } });
+    expect(await call(served)).toMatchObject({ isError: false, structuredContent: expect.anything() });
+  });
+});
+
 describe('a call as a task', () => {
   const LONG = { mayTakeLong: true };
 
@@ -391,7 +405,8 @@ describe('a call as a task', () => {
     const board = boardOf(served);
     const task = await board.next('agent:local', handle.task.taskId, new AbortController().signal);
     expect(task).toMatchObject(ending);
-    expect(errors).toHaveLength(JSON.stringify(ending).includes('Internal error') ? 1 : 0);
+    const wasLogged = JSON.stringify(ending).includes('Internal error');
+    expect(errors).toMatchObject(wasLogged ? [[expect.any(String), { tool: 'do_it' }]] : []);
   });
 });
 

@@ -96,6 +96,7 @@ describe('a tool that is not there', () => {
     await expect(pick(served, 'x_pots_tweet', {})).rejects.toThrow(
       'Unknown tool: x_pots_tweet. Did you mean x_post_tweet?',
     );
+    await expect(pick(served, 'q'.repeat(500), {})).rejects.toThrow(`Unknown tool: ${'q'.repeat(80)}. `);
     await expect(pick(served, 'make_coffee', {})).rejects.toThrow(
       'Unknown tool: make_coffee. tools/list shows the tools of this session; a person chooses them with --toolkits and --profile.',
     );

@@ -135,7 +135,7 @@ describe('a condition', () => {
   });
 
   it('reads integers also where another rule of the tool has no condition', async () => {
-    const rules = [
+    const rules: JsonObject[] = [
       { id: 'plain', action: 'ask', tools: ['x_ads_campaign_create'] },
       { id: 'odd', action: 'deny', tools: ['x_ads_campaign_create'], when: 'args.days % 2 == 1' },
     ];
