@@ -10,13 +10,17 @@ const VERSION = '9.6.1';
  * properties of standing approvals come by the same code, but take too long to be tried for each mutant.
  */
 const KERNEL = [
-  'src/kernel/{kernel,call/*,approvals/{approvals,file-edits,standing,webhook},passkeys/forged,views/*}.test.ts',
+  'src/kernel/{kernel,recovery,call/*,approvals/{approvals,file-edits,standing,webhook}}.test.ts',
+  'src/kernel/{passkeys/forged,views/*}.test.ts',
   'test/kernel/{unrecorded,fair-shares}.test.ts',
   'test/security/{approval-*,approved-reads,config-evidence,forged-approvals,governance,late-outcomes}.test.ts',
   'test/security/{policy-change,replay-and-limits}.test.ts',
 ];
 const GROUPS = {
-  call: { mutate: ['src/kernel/call/*.ts'], tests: KERNEL },
+  call: {
+    mutate: ['src/kernel/call/*.ts'],
+    tests: [...KERNEL, 'src/kernel/passkeys/passkeys.test.ts'],
+  },
   approvals: {
     mutate: ['src/kernel/approvals/*.ts'],
     tests: [

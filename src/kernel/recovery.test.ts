@@ -1,0 +1,289 @@
+import { hostname } from 'node:os';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTestStore, type TestStore } from '../../test/support/engines.ts';
+import { AGENT, openTestKernel, PERSON, type TestKernel } from '../../test/support/kernel.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { listeningLog } from './call/steps.fixture.ts';
+import { verifyLog } from './log/verify/verify.ts';
+import { closeLostReads, markInterrupted, reconcileAll, reconcileCall, settleCall } from './recovery.ts';
+import { pausedAgents } from './store/pause.ts';
+
+const START = Date.parse('2026-03-02T10:00:00Z');
+const MINUTE = 60_000;
+/** No process has this number: it is beyond what the system gives. */
+const NO_PID = 2 ** 30;
+
+describe('calls whose process may have died', () => {
+  let store: TestStore;
+  let test: TestKernel;
+  let clock: number;
+  const { log, lines } = listeningLog();
+
+  beforeEach(async () => {
+    clock = START;
+    lines.length = 0;
+    store = await openTestStore('sqlite');
+    test = await openTestKernel(store.database, store.dataDir, { now: () => new Date(clock), log });
+  });
+  afterEach(async () => {
+    test.release();
+    await test.kernel.flush();
+    await store.close();
+  });
+
+  const ports = () => ({
+    database: store.database,
+    log,
+    now: () => new Date(clock),
+    resolve: (name: string) => test.inventory.resolve(name),
+  });
+  const rows = () => store.database.db.selectFrom('calls').selectAll().orderBy('call_id').execute();
+  const keys = () => store.database.db.selectFrom('idempotency').selectAll().execute();
+  const bodies = async () => {
+    await test.kernel.flush();
+    const found = await store.database.db.selectFrom('audit_log').select('body').orderBy('seq').execute();
+    return found.map(({ body }) => JSON.parse(body) as JsonObject);
+  };
+  /** A change that is on its way, held by whom the test says. */
+  const running = async (holder: object) => {
+    const call = test.call('ledger_write', { text: 'held', hold: true, run_id: 'run-1' });
+    call.catch(() => {});
+    await expect.poll(rows).toHaveLength(1);
+    await store.database.db.updateTable('calls').set(holder).execute();
+  };
+  /** A permit, and a kernel under whose policy the call that it is for asks. */
+  const permitted = async (tool: string, args: JsonObject) => {
+    const asking = await openTestKernel(store.database, store.dataDir, {
+      policy: { require_approval_for: [tool] },
+      now: () => new Date(clock),
+    });
+    const asked = { tool, args, requester: AGENT, reason: 'please', kind: 'permit' as const };
+    const { id } = await asking.kernel.approvals.propose(asked);
+    await asking.kernel.approvals.approve(id, PERSON);
+    return { asking, approval: () => asking.kernel.approvals.get(id) };
+  };
+  const lease = (ms: number) => new Date(START + ms).toISOString();
+
+  it.each([
+    ['this process', { holder_pid: process.pid, lease_until: lease(-60 * MINUTE) }, 0],
+    ['a process that is gone', { holder_pid: NO_PID, lease_until: lease(MINUTE) }, 1],
+    ['a process that is held up', { holder_pid: process.ppid, lease_until: lease(-10 * MINUTE) }, 0],
+    ['a process silent for longer', { holder_pid: process.ppid, lease_until: lease(-10 * MINUTE - 1) }, 1],
+    ['another machine with a lease', { holder_host: 'other', holder_pid: NO_PID, lease_until: lease(0) }, 0],
+    [
+      'another machine without renewal',
+      { holder_host: 'other', holder_pid: NO_PID, lease_until: lease(-1) },
+      1,
+    ],
+    ['another machine without a lease', { holder_host: 'other', holder_pid: NO_PID, lease_until: null }, 0],
+    ['no process, with a lease', { holder_pid: null, lease_until: lease(0) }, 0],
+    ['no process, without renewal', { holder_pid: null, lease_until: lease(-1) }, 1],
+  ])('of %s are judged by that', async (_, holder, dead) => {
+    await running({ holder_host: hostname(), ...holder });
+    expect(await markInterrupted(ports())).toBe(dead);
+    expect((await rows()).map(({ status }) => status)).toEqual([dead ? 'indeterminate' : 'running']);
+  });
+
+  it('become indeterminate with their key, their evidence and a line in the log, once', async () => {
+    await running({ holder_pid: NO_PID });
+    clock += MINUTE;
+    expect(await markInterrupted(ports())).toBe(1);
+    expect(await markInterrupted(ports())).toBe(0);
+    const [row] = await rows();
+    expect(row).toMatchObject({
+      status: 'indeterminate',
+      code: 'indeterminate',
+      holder_host: null,
+      holder_pid: null,
+      lease_until: null,
+    });
+    expect(await keys()).toMatchObject([{ state: 'indeterminate' }]);
+    expect((await bodies()).at(-1)).toMatchObject({
+      kind: 'outcome',
+      call: row?.call_id,
+      run: 'run-1',
+      tool: 'ledger_write',
+      toolkit: 'ledger',
+      effect: 'change',
+      principal: 'agent:local',
+      digest: row?.digest,
+      status: 'indeterminate',
+      code: 'indeterminate',
+      at: new Date(clock).toISOString(),
+      extra: { interrupted: true },
+    });
+    expect(lines).toContain('A change was interrupted; its outcome is not yet known');
+    expect((await verifyLog(store.database, { rows: true })).problems).toEqual([]);
+  });
+
+  it('are settled by what their tool finds, in their key too', async () => {
+    await running({ holder_pid: NO_PID });
+    await markInterrupted(ports());
+    expect(await reconcileAll(ports())).toEqual({ settled: 1, open: 0 });
+    expect(await rows()).toMatchObject([{ status: 'failed', finished_at: new Date(clock).toISOString() }]);
+    expect(await keys()).toEqual([]);
+    expect((await bodies()).at(-1)).toMatchObject({
+      kind: 'settled',
+      status: 'failed',
+      principal: 'system:reconcile',
+    });
+    expect((await bodies()).at(-1)).not.toHaveProperty('extra');
+    expect(await reconcileAll(ports())).toEqual({ settled: 0, open: 0 });
+  });
+
+  it('stay open where nothing can tell, the arguments are gone or looking fails', async () => {
+    const blind = await test.call('ledger_write_blind', { text: 'a', fail: true });
+    expect(blind.outcome.status).toBe('indeterminate');
+    expect(await reconcileAll(ports())).toEqual({ settled: 0, open: 1 });
+    expect(await reconcileCall(ports(), blind.callId)).toBe(false);
+    expect(await reconcileCall(ports(), 'no such call')).toBe(false);
+    const found = { settled: 'done', data: { written: 'a' } } as const;
+    const asked: object[] = [];
+    const withReconcile = (reconcile: (args: object, context: object) => Promise<object>) => ({
+      ...ports(),
+      resolve: async (name: string) => {
+        const bound = await test.inventory.resolve(name);
+        return bound && ({ ...bound, tool: { ...bound.tool, reconcile } } as never);
+      },
+    });
+    const broken = withReconcile(async () => {
+      throw new Error('no connection');
+    });
+    expect(await reconcileCall(broken, blind.callId)).toBe(false);
+    expect(lines).toContain('Could not reconcile an interrupted call');
+    const bodyOf = (body: string | null) =>
+      store.database.db.updateTable('audit_payloads').set({ body }).where('kind', '=', 'args').execute();
+    const { body } = await store.database.db
+      .selectFrom('audit_payloads')
+      .select('body')
+      .where('kind', '=', 'args')
+      .executeTakeFirstOrThrow();
+    const looking = withReconcile(async (args, context) => {
+      asked.push(args, context);
+      return found;
+    });
+    await bodyOf(null);
+    expect(await reconcileCall(looking, blind.callId)).toBe(false);
+    expect(asked).toEqual([]);
+    await bodyOf(body);
+    expect(await reconcileCall(looking, blind.callId)).toBe(true);
+    expect(asked).toMatchObject([
+      { text: 'a', fail: true },
+      { callId: blind.callId, startedAt: new Date(START), services: expect.anything() },
+    ]);
+    expect(await rows()).toMatchObject([{ status: 'ok' }]);
+    expect(await reconcileCall(looking, blind.callId)).toBe(false);
+  });
+
+  describe('that are settled by a person', () => {
+    const uncertain = async () => {
+      const args = { text: 'a', fail: true };
+      const { asking, approval } = await permitted('ledger_write_blind', args);
+      const { callId } = await asking.call('ledger_write_blind', args, { idempotencyKey: 'k' });
+      expect(await rows()).toMatchObject([{ status: 'indeterminate' }]);
+      return { callId, approval };
+    };
+    const part = async (parent: string, suffix: string, more: object = {}) => {
+      const [row] = await rows();
+      if (!row) throw new Error('no call');
+      const one = {
+        ...row,
+        call_id: `${parent}${suffix}`,
+        parent_id: parent,
+        status: 'ok' as const,
+        ...more,
+      };
+      await store.database.db
+        .insertInto('calls')
+        .values(one as never)
+        .execute();
+    };
+
+    it('as done have their answer for the key, and are settled once', async () => {
+      const { callId } = await uncertain();
+      const done = { settled: 'done', data: { written: 'a' } } as const;
+      expect(await settleCall(ports(), callId, done, PERSON)).toBe(true);
+      expect(await settleCall(ports(), callId, done, PERSON)).toBe(false);
+      const [key] = await keys();
+      expect(key?.state).toBe('ok');
+      expect(JSON.parse(key?.outcome ?? '')).toEqual({
+        status: 'ok',
+        data: { written: 'a' },
+        notes: {},
+        settled: true,
+      });
+      expect((await bodies()).at(-1)).toMatchObject({
+        kind: 'settled',
+        status: 'ok',
+        principal: 'person:ada',
+      });
+    });
+
+    it('as not done say what was left', async () => {
+      const { callId } = await uncertain();
+      const left = 'A draft was left.';
+      expect(await settleCall(ports(), callId, { settled: 'not_done', left }, PERSON)).toBe(true);
+      expect(await keys()).toEqual([]);
+      expect((await bodies()).some(({ extra }) => JSON.stringify(extra) === JSON.stringify({ left }))).toBe(
+        true,
+      );
+    });
+
+    it.each([
+      ['as not done give the permit back', [], {}, 'approved'],
+      ['with a part that was done use it up', [['-1', {}]], {}, 'failed'],
+      ['with a part that may have been done use it up', [['-1', { status: 'indeterminate' }]], {}, 'failed'],
+      ['with a part that destroyed use it up', [['-1', { effect: 'destroy' }]], {}, 'failed'],
+      ['with a part that failed give it back', [['-1', { status: 'failed' }]], {}, 'approved'],
+      ['with a part that only read give it back', [['-1', { effect: 'read' }]], {}, 'approved'],
+      ['with parts that resume give it back', [['-1', {}]], { resumes: true }, 'approved'],
+    ] as const)('%s', async (_, parts, more, state) => {
+      const { callId, approval } = await uncertain();
+      for (const [suffix, change] of parts) await part(callId, suffix, change);
+      await settleCall(ports(), callId, { settled: 'not_done', ...more }, PERSON);
+      expect((await approval())?.state).toBe(state);
+    });
+
+    it('name how many parts were done, and what to do about them', async () => {
+      const { callId, approval } = await uncertain();
+      await part(callId, '-1');
+      await part(callId, '-2');
+      await settleCall(ports(), callId, { settled: 'not_done' }, PERSON);
+      expect((await approval())?.outcome).toMatchObject({
+        status: 'failed',
+        code: 'indeterminate',
+        message:
+          'Settled: the call did not finish, but 2 of its parts happened or may have happened. Check them before you send it again.',
+      });
+    });
+  });
+
+  it('that only read are closed after an hour, and not before', async () => {
+    const { asking, approval } = await permitted('ledger_read', { hold: true });
+    const read = asking.call('ledger_read', { hold: true });
+    read.catch(() => {});
+    await expect.poll(async () => (await approval())?.state).toBe('executing');
+    const late = (ms: number) => ({ ...ports(), now: () => new Date(START + ms) });
+    expect(await closeLostReads(late(59 * MINUTE))).toBe(0);
+    expect(await closeLostReads(late(61 * MINUTE))).toBe(1);
+    asking.release();
+  });
+});
+
+it('the agents that are paused are named with who paused them, and no other setting', async () => {
+  const store = await openTestStore('sqlite');
+  try {
+    const add = (key: string, value: string) =>
+      store.database.db.insertInto('settings').values({ key, value }).execute();
+    await add('paused', 'person:eve');
+    await add('paused:agent:robin', 'person:ada');
+    await add('paused:agent:wren', 'person:bea');
+    await add('paused:person:x', 'person:eve');
+    expect([...(await pausedAgents(store.database.db))]).toEqual([
+      ['robin', 'person:ada'],
+      ['wren', 'person:bea'],
+    ]);
+  } finally {
+    await store.close();
+  }
+});
