@@ -212,7 +212,7 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
   });
 
   it('answers nothing it cannot write down', async () => {
-    await store.database.db.schema.dropTable('audit_log').execute();
+    await store.database.db.schema.dropTable('audit_head').execute();
     const change = await test.call('ledger_write', { text: 'unwritten' });
     expect(change.outcome).toMatchObject({ status: 'failed', fault: { code: 'db_error' } });
     expect(await test.lines()).toEqual([]);
