@@ -156,8 +156,17 @@ function bind(
     );
     return attempt;
   };
-  const { id, title, dialect = plain, redactForAgent, target, callContext, obstacle } = toolkit;
-  const identity = { id, title, dialect, redactForAgent, target, callContext, obstacle };
+  const {
+    id,
+    title,
+    dialect = plain,
+    redactForAgent,
+    target,
+    callContext,
+    obstacle,
+    servedElsewhere,
+  } = toolkit;
+  const identity = { id, title, dialect, redactForAgent, target, callContext, obstacle, servedElsewhere };
   const offered = toolkit.tools.filter(({ name }) => !withheld.has(name));
   return { toolkit, services, tools: offered.map((tool) => ({ tool, toolkit: identity, services })) };
 }

@@ -46,7 +46,7 @@ function isPattern(source: string): boolean {
   }
 }
 
-const serverFields = z
+export const serverFields = z
   .object({
     command: z.string().min(1).optional().describe('Program that speaks MCP on stdio.'),
     args: z

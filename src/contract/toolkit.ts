@@ -63,6 +63,8 @@ export interface Toolkit<S = unknown> {
   readonly brings?: readonly string[];
   /** It hands other toolkits' tools to a model: they are loaded before it connects. */
   readonly usesTools?: boolean;
+  /** Only another process can run its tools; what a person approves here is handed over to it. */
+  readonly servedElsewhere?: boolean;
   readonly tools: readonly Tool<S>[];
   readonly views?: Readonly<Record<string, View<S>>>;
   /** Opens connections; called once, on the first call that needs it. */
@@ -97,7 +99,10 @@ export const defineToolkit = <S>(toolkit: Toolkit<S>): Toolkit<S> => toolkit;
 /** A tool with the toolkit it belongs to; `services` connects the toolkit on first use. */
 export interface BoundTool {
   readonly tool: Tool;
-  readonly toolkit: Pick<Toolkit, 'id' | 'redactForAgent' | 'target' | 'callContext' | 'obstacle'> & {
+  readonly toolkit: Pick<
+    Toolkit,
+    'id' | 'redactForAgent' | 'target' | 'callContext' | 'obstacle' | 'servedElsewhere'
+  > & {
     readonly dialect: Dialect;
     readonly title?: string;
   };

@@ -1,14 +1,26 @@
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Log } from '../contract/ports.ts';
-import type { ServerSettings } from '../contract/servers.ts';
+import { type ServerSettings, serverFields } from '../contract/servers.ts';
 import type { ToolkitHost } from '../contract/toolkit.ts';
 import type { ServerEvent } from './connection.ts';
 import type { Offers, ServerOffers } from './offers.ts';
 import { describeTooOften, ProposalBudget, proposeChanges } from './proposals.ts';
 import { SecretStore } from './secrets.ts';
 import { createOwnSource, createServerSource, type GatewaySource } from './sources.ts';
-import { type GatewayDb, readFacts, readKnown, readSeen, readTaskServers, targetOf } from './store.ts';
+import {
+  type GatewayDb,
+  type Known,
+  listServerNames,
+  readFacts,
+  readKnown,
+  readSeen,
+  readTaskServers,
+  targetOf,
+} from './store.ts';
 import type { Upstream } from './upstream.ts';
+
+/** What a wrapped server is set to; its command is known to its client alone. */
+const WRAPPED = serverFields.parse({ command: 'countersign wrap' });
 
 /** How often a process looks whether a person trusted something in another one. */
 const FOLLOW_MS = 2_000;
@@ -64,17 +76,16 @@ export class Gateway {
     const stamp = JSON.stringify(known);
     if (stamp === this.#stamp) return;
     this.#stamp = stamp;
-    const withTasks = await readTaskServers(this.#options.db);
+    const { db, now, dataDir, servers: settings } = this.#options;
+    const withTasks = await readTaskServers(db);
     const servers = Object.entries(this.#options.servers).map(([name, settings]) => {
       const target = targetOf(settings);
       const mine = known.filter((one) => one.server === name && one.target === target);
-      return createServerSource(name, settings, target, mine, withTasks.has(name), {
-        db: this.#options.db,
+      return createServerSource(db, name, settings, target, mine, withTasks.has(name), {
         upstream: (host, connection) => this.upstream(name, host, connection),
         secrets: () => [...new Set(this.#of(name).flatMap((one) => one.secrets))],
       });
     });
-    const { db, now, dataDir, servers: settings } = this.#options;
     const own = {
       db,
       now,
@@ -83,8 +94,20 @@ export class Gateway {
       targetOf: (name: string) => this.targetOf(name),
       refresh: () => this.refresh(),
     };
-    this.#sources = [createOwnSource(own), ...servers];
+    this.#sources = [createOwnSource(own), ...servers, ...(await this.#wrapped(known))];
     this.#replace(this.#sources);
+  }
+
+  /** Servers that clients wrap are in no configuration: people decide about their calls here, and clients run them. */
+  async #wrapped(known: readonly Known[]): Promise<GatewaySource[]> {
+    const { db } = this.#options;
+    const names = (await listServerNames(db)).filter((name) => !this.#settings(name));
+    const sources = names.map(async (name) => {
+      const target = (await readFacts(db, name))?.target ?? '';
+      const mine = known.filter((one) => one.server === name && one.target === target);
+      return createServerSource(db, name, WRAPPED, target, mine, false, undefined);
+    });
+    return Promise.all(sources);
   }
 
   /** Notifies of what servers announce, but not of tools: those change here when a person trusts them. */

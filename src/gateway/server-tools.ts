@@ -27,7 +27,7 @@ import type { Upstream } from './upstream.ts';
 
 export interface ServerServices {
   /** Shared by all clients; where each has its own, it only lists. */
-  readonly upstream: Upstream;
+  readonly upstream: Pick<Upstream, 'live' | 'ready'>;
   /** The one that serves this connection. */
   upstreamOf(connection: string | undefined): Promise<Upstream>;
   /** Enters the pipeline, to look for the effect of an interrupted change. */

@@ -1,4 +1,5 @@
 import { verbatim } from '../catalogue/verbatim.ts';
+import { ToolError } from '../contract/errors.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
 import { SERVER_CATEGORY, type ServerSettings } from '../contract/servers.ts';
 import { CHANGE_PROFILES, type Effect, type Profile, READ_PROFILES } from '../contract/tool.ts';
@@ -31,21 +32,32 @@ export interface GatewaySource {
 }
 
 export interface SourcePorts {
-  readonly db: GatewayDb;
   upstream(host: ToolkitHost, connection?: string): Promise<Upstream>;
   /** Known once the server was started; before that there are no secrets to hide. */
   secrets(): readonly string[];
 }
 
+/** For servers that clients wrap: here their tools are known by their pins, and only there they run. */
+const onlyWrapped = (name: string): ServerServices => {
+  const fail = (): never => {
+    throw new ToolError('server_unavailable', `The server ${name} runs only in a client that wraps it.`, {
+      effect: 'none',
+    });
+  };
+  return { upstream: { live: new Map(), ready: fail }, upstreamOf: fail, read: fail };
+};
+
 /** One server as a toolkit. Its catalogue comes from the pins; definitions are read when a tool is first needed. */
 export function createServerSource(
+  db: GatewayDb,
   name: string,
   settings: ServerSettings,
   target: string,
   known: readonly Known[],
   mayTakeLong: boolean,
-  ports: SourcePorts,
+  ports: SourcePorts | undefined,
 ): GatewaySource {
+  const secrets = ports?.secrets ?? (() => []);
   const effectOf = (tool: string, effect: string): Effect => settings.effects[tool] ?? (effect as Effect);
   const entry = { toolkit: name, category: SERVER_CATEGORY };
   const trusted = known.some((one) => one.trusted);
@@ -61,7 +73,7 @@ export function createServerSource(
         .map(({ tool, effect: stored, trusted }) => {
           const effect = effectOf(tool, stored);
           const profiles = effect === 'read' ? READ_PROFILES : CHANGE_PROFILES;
-          const offered = trusted ? profiles : [];
+          const offered = trusted && ports ? profiles : [];
           return {
             ...entry,
             name: publicName(name, tool),
@@ -77,17 +89,17 @@ export function createServerSource(
       const { createServerTool } = await import('./server-tools.ts');
       const { createOfferTools } = await import('./offers.ts');
       const { createQuestionTools } = await import('./questions.ts');
-      const pins = (await readSeen(ports.db, name, target)).filter(({ state }) => state === 'trusted');
-      const facts = await readFacts(ports.db, name);
+      const pins = (await readSeen(db, name, target)).filter(({ state }) => state === 'trusted');
+      const facts = await readFacts(db, name);
       const trustedPins = pins.map((pin) => ({ ...pin, trusted: true }));
       const callable = withOwnNames(name, trustedPins).filter(({ tool }) => tool !== WITHOUT_TOOLS.name);
       const tools = callable.map((pin) => {
         const tasks = taskSupport(pin.definition, facts?.era.kind, facts?.offers.capabilities);
         const confirmed = { ...pin, tasks, effect: effectOf(pin.tool, pin.effect) };
-        return createServerTool(name, settings, confirmed, ports.secrets);
+        return createServerTool(name, settings, confirmed, secrets);
       });
       const besides = [createOfferTools, createQuestionTools].flatMap((create) =>
-        create(name, settings, ports.secrets),
+        create(name, settings, secrets),
       );
       return defineToolkit<ServerServices>({
         id: name,
@@ -100,16 +112,20 @@ export function createServerSource(
           environment: settings.environment,
         }),
         tools: [...tools, ...(pins.length > 0 ? besides : [])],
-        connect: async (host) => ({
-          upstream: await ports.upstream(host),
-          upstreamOf: (connection) => ports.upstream(host, connection),
-          // Only a read may be made without a caller.
-          read: (tool, args) => {
-            const isRead = tools.some((one) => one.name === tool && one.effect === 'read');
-            if (!isRead) throw new Error(`${tool} is not a trusted read tool of the server ${name}.`);
-            return host.kernel.invoke(tool, args, { kind: 'system', id: 'reconcile' });
-          },
-        }),
+        servedElsewhere: ports === undefined,
+        connect: async (host) =>
+          ports
+            ? {
+                upstream: await ports.upstream(host),
+                upstreamOf: (connection) => ports.upstream(host, connection),
+                // Only a read may be made without a caller.
+                read: (tool, args) => {
+                  const isRead = tools.some((one) => one.name === tool && one.effect === 'read');
+                  if (!isRead) throw new Error(`${tool} is not a trusted read tool of the server ${name}.`);
+                  return host.kernel.invoke(tool, args, { kind: 'system', id: 'reconcile' });
+                },
+              }
+            : onlyWrapped(name),
         jobs: ({ upstream }) =>
           settings.prewarm ? [{ name: 'prewarm', run: async () => void (await upstream.ready()) }] : [],
       }) as unknown as Toolkit;

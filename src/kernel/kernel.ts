@@ -32,7 +32,14 @@ import { createRequirement, type SignersFor } from './passkeys/requirement.ts';
 import { createPasskeys, type Passkeys } from './passkeys/service.ts';
 import { fullestLimit, ruleLabel } from './policy/usage.ts';
 import type { CallLimits, PolicySource, Ports } from './ports.ts';
-import { closeLostReads, markInterrupted, reconcileAll, resumeApproved, settleCall } from './recovery.ts';
+import {
+  closeLostReads,
+  markInterrupted,
+  reconcileAll,
+  resumeApproved,
+  runHandedOver,
+  settleCall,
+} from './recovery.ts';
 import { createLeases, type Database } from './store/database.ts';
 import { createEvents, type EventFeed } from './store/events.ts';
 import { isPaused, setPaused } from './store/pause.ts';
@@ -76,6 +83,8 @@ export interface Kernel {
   /** Marks interrupted calls, settles what the remote service can show, and runs what was approved but not run. */
   recover(): Promise<{ interrupted: number; settled: number; open: number; resumed: number }>;
   /** A person's word on an indeterminate call. */
+  /** Runs calls of this toolkit that people approved in processes which cannot run them. */
+  runHandedOver(toolkit: string): Promise<void>;
   settle(callId: string, happened: boolean, by: Principal): Promise<boolean>;
   isPaused(): Promise<boolean>;
   setPaused(paused: boolean, by: Principal): Promise<void>;
@@ -158,6 +167,7 @@ export function createKernel(options: KernelOptions): Kernel {
     },
   });
 
+  const leases = createLeases(database, now);
   const note = async (entry: Omit<EntryInput, 'at'>): Promise<void> => {
     const prepared = prepareEntry({ ...entry, at: now().toISOString() });
     await database.write((trx) => appendEntries(trx, database.engine, [prepared]));
@@ -177,7 +187,7 @@ export function createKernel(options: KernelOptions): Kernel {
     metrics,
     note,
     telemetry: createTelemetry(database, recorder),
-    leases: createLeases(database, now),
+    leases,
     events: createEvents(database, now),
     agents: createAgents(database, now, options.reservedNames),
     async recover() {
@@ -188,6 +198,7 @@ export function createKernel(options: KernelOptions): Kernel {
       const resumed = await resumeApproved(ports, approvals);
       return { interrupted, settled, open, resumed };
     },
+    runHandedOver: (toolkit) => runHandedOver(ports, approvals, leases, toolkit),
     settle: (callId, happened, by) =>
       settleCall(ports, callId, happened ? { settled: 'done', data: null } : { settled: 'not_done' }, by),
     isPaused: async () => (await isPaused(database.db)) || isPausedInLog(database.db, database.engine),

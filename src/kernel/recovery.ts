@@ -2,8 +2,10 @@ import { hostname } from 'node:os';
 import type { Selectable, Transaction } from 'kysely';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Settlement } from '../contract/outcome.ts';
+import type { LeasePort } from '../contract/ports.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
 import { uuidFloor } from '../lib/random.ts';
+import { HAND_OVER_MS } from './approvals/hand-over.ts';
 import { toApproval } from './approvals/query.ts';
 import type { ApprovalExecutor } from './approvals/service.ts';
 import { closeLostReads as closeReads, loseUse, settleUse } from './approvals/use.ts';
@@ -233,6 +235,36 @@ export async function resumeApproved(
     }
   }
   return resumed;
+}
+
+/** Left alone so long, an approved call belongs to no process that decides; one that decides here runs it immediately. */
+const OWN_MS = 1_000;
+
+/** Runs what people approved in processes that cannot: of all that serve the toolkit, one takes each. */
+export async function runHandedOver(
+  { database, now, log }: RecoveryPorts,
+  executor: ApprovalExecutor,
+  leases: LeasePort,
+  toolkit: string,
+): Promise<void> {
+  const before = (ms: number): string => new Date(now().getTime() - ms).toISOString();
+  const rows = await database.db
+    .selectFrom('approvals')
+    .selectAll()
+    .where('state', '=', 'approved')
+    .where('kind', '=', 'call')
+    .where('toolkit', '=', toolkit)
+    .where('decided_at', '<', before(OWN_MS))
+    .where('decided_at', '>', before(HAND_OVER_MS))
+    .execute();
+  for (const row of rows) {
+    if (!(await leases.acquire(`approval:${row.id}`, HAND_OVER_MS))) continue;
+    try {
+      await executor.execute(toApproval(row));
+    } catch (error) {
+      log.warn('An approved call could not be run', { approval: row.id, tool: row.tool, error });
+    }
+  }
 }
 
 /** A process that exists is believed for a good while, even when it stopped renewing: it may only be held up. */

@@ -31,10 +31,26 @@ export async function wrap(
       const served = await createServed(app, { toolkits: [name], profile, discovery: false, ownNames: true });
       app.checkpoints.start();
       await quarantine(app, name);
-      await serveOnStdio(served, app.env.COUNTERSIGN_TOKEN);
+      const taking = setInterval(() => void takeApproved(app, name), TAKE_MS);
+      try {
+        await serveOnStdio(served, app.env.COUNTERSIGN_TOKEN);
+      } finally {
+        clearInterval(taking);
+      }
     },
     { flags },
   );
+}
+
+const TAKE_MS = 1_000;
+
+/** People approve at the command line and in the web app, which cannot run what only this client serves. */
+async function takeApproved({ kernel, log }: App, name: string): Promise<void> {
+  try {
+    await kernel.runHandedOver(name);
+  } catch (error) {
+    log.warn('Approved calls could not be looked up', { server: name, error });
+  }
 }
 
 /** A server that no one trusts offers nothing; listing it puts it into the inbox. */

@@ -18,6 +18,7 @@ import { signatureMissing } from '../passkeys/signed.ts';
 import type { ApprovalsTable } from '../store/tables.ts';
 import { CLOCK, expireDue } from './expire.ts';
 import { closeForged, ForgedApproval, requireGenuine } from './genuine.ts';
+import { handOver } from './hand-over.ts';
 import { type Change, move, moveMany, type WhereBuilder } from './move.ts';
 import {
   diffEvidence,
@@ -197,6 +198,12 @@ export function createApprovals({
       await moveOne(approval, 'reopen', KERNEL, undecided);
       throw obstacle.error;
     }
+    if (bound.toolkit.servedElsewhere)
+      return handOver(approval, {
+        find: mustFind,
+        reopen: (current) => moveOne(current, 'reopen', KERNEL, undecided),
+        now,
+      });
     const outcome = await run(bound, approval);
     const after = await mustFind(approval.id);
     if (after.state !== 'approved') return { approval: after, outcome };

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createHome, type Home } from '../e2e/support.ts';
+import { reader, tool } from './scripted.ts';
+import { connect, SCRIPTED } from './support.ts';
+
+const MAIN = resolve(process.env.TEST_DIST ?? 'dist', 'main.js');
+
+let home: Home;
+let script: string;
+beforeEach(() => {
+  home = createHome();
+  script = join(home.dir, 'script.json');
+  writeFileSync(
+    script,
+    JSON.stringify({ tools: [reader('look'), tool('wipe', { annotations: { destructiveHint: true } })] }),
+  );
+});
+afterEach(() => home.close());
+
+const calls = (): string[] =>
+  existsSync(`${script}.calls`) ? readFileSync(`${script}.calls`, 'utf8').split('\n').filter(Boolean) : [];
+const open = () =>
+  connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [MAIN, 'wrap', 'w', '--', process.execPath, SCRIPTED, script],
+      env: { PATH: process.env.PATH ?? '', HOME: home.dir, COUNTERSIGN_HOME: home.dir },
+      stderr: 'ignore',
+    }),
+  );
+const pending = (): { id: number; tool: string; state: string }[] =>
+  JSON.parse(home.cli('approvals', 'list', '--json'));
+
+it('a call of a wrapped server is approved anywhere and runs in the client that wraps it', async () => {
+  const client = await open();
+  await expect.poll(pending, { timeout: 60_000 }).toMatchObject([{ tool: 'server_trust' }]);
+  home.cli('servers', 'trust', 'w', '--yes');
+  const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+  await expect.poll(names, { timeout: 60_000 }).toContain('wipe');
+
+  const wipe = (text: string) => client.callTool({ name: 'wipe', arguments: { text } });
+  const routed = { structuredContent: { routed_to_approval: true } };
+  expect(await wipe('one')).toMatchObject(routed);
+  const [first] = pending();
+  expect(first).toMatchObject({ tool: 'w__wipe' });
+  const shown = home.cli('approvals', 'show', String(first?.id));
+  expect(shown).not.toContain('no longer available');
+  expect(home.cli('approvals', 'approve', String(first?.id))).toContain(`${first?.id}: done.`);
+  expect(calls()).toHaveLength(1);
+  expect(JSON.parse(calls()[0] ?? '')).toMatchObject({ name: 'wipe', arguments: { text: 'one' } });
+  expect(home.cli('approvals', 'show', String(first?.id))).toContain('done');
+  expect(pending()).toEqual([]);
+
+  expect(await wipe('two')).toMatchObject(routed);
+  const [second] = pending();
+  await client.close();
+  const refused = home.failing('approvals', 'approve', String(second?.id));
+  expect(refused.stderr).toContain('No client that wraps w is running');
+  expect(pending()).toMatchObject([{ id: second?.id, state: 'pending' }]);
+
+  // It does not run by itself when the client comes back.
+  const again = await open();
+  await again.callTool({ name: 'look', arguments: {} });
+  expect(calls().map((line) => JSON.parse(line).name)).toEqual(['wipe', 'look']);
+  home.cli('approvals', 'approve', String(second?.id));
+  expect(calls().map((line) => JSON.parse(line).name)).toEqual(['wipe', 'look', 'wipe']);
+  await again.close();
+  expect(home.cli('audit', 'verify')).toContain('No problems found');
+});
