@@ -82,9 +82,9 @@ export interface Kernel {
   readonly metrics: CallMetrics;
   /** Marks interrupted calls, settles what the remote service can show, and runs what was approved but not run. */
   recover(): Promise<{ interrupted: number; settled: number; open: number; resumed: number }>;
-  /** A person's word on an indeterminate call. */
   /** Runs calls of this toolkit that people approved in processes which cannot run them. */
   runHandedOver(toolkit: string): Promise<void>;
+  /** A person's word on an indeterminate call. */
   settle(callId: string, happened: boolean, by: Principal): Promise<boolean>;
   isPaused(): Promise<boolean>;
   setPaused(paused: boolean, by: Principal): Promise<void>;

@@ -32,7 +32,7 @@ import { approvalForAgent, countApprovals, idsOf, toApproval, usualDecisions } f
 import { type ApprovalQueue, isExpired, requireComplete } from './queue.ts';
 import { alreadyError, expiredText, obstacleOf, refuseOwn, toolUnavailable } from './refusals.ts';
 import { createSigning, type Signing } from './sign.ts';
-import { alwaysAsks, SIGNED_EACH_TIME } from './standing.ts';
+import { canRemember, SIGNED_EACH_TIME } from './standing.ts';
 import type { TransitionName } from './transitions.ts';
 
 export interface DecisionPorts {
@@ -385,22 +385,4 @@ async function validEdit(
   requireComplete(bound.tool, checked);
   if (bound.tool.check) await bound.tool.check(checked, await bound.services(), approval.requester);
   return { args: checked, bound };
-}
-
-/** Only an ask about a plain change of an agent can be answered for the next time. */
-function canRemember(
-  { kind, rule, args, requester }: Approval,
-  bound: BoundTool | undefined,
-): ApprovalPresentation['remember'] {
-  const why =
-    kind === 'permit'
-      ? 'A permit covers one exact call.'
-      : rule === 'proposal'
-        ? 'Suggestions are decided one by one.'
-        : requester.kind !== 'agent'
-          ? 'Only calls of agents can be remembered.'
-          : bound
-            ? alwaysAsks(bound.tool, args)
-            : 'The tool is no longer available.';
-  return { possible: why === undefined, why: why ?? null };
 }

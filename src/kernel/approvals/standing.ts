@@ -3,6 +3,7 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Approval } from '../../contract/ports.ts';
+import type { ApprovalPresentation } from '../../contract/presentation.ts';
 import { type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
 import {
   type ArgumentPredicate,
@@ -330,3 +331,21 @@ function stateOf(one: StandingApproval, bound: BoundTool | undefined, now: Date)
 
 const invalid = (why: string): ToolError =>
   new ToolError('invalid_input', `Invalid standing approval: ${why}`);
+
+/** Only an ask about a plain change of an agent can be answered for the next time. */
+export function canRemember(
+  { kind, rule, args, requester }: Approval,
+  bound: BoundTool | undefined,
+): ApprovalPresentation['remember'] {
+  const why =
+    kind === 'permit'
+      ? 'A permit covers one exact call.'
+      : rule === 'proposal'
+        ? 'Suggestions are decided one by one.'
+        : requester.kind !== 'agent'
+          ? 'Only calls of agents can be remembered.'
+          : bound
+            ? alwaysAsks(bound.tool, args)
+            : 'The tool is no longer available.';
+  return { possible: why === undefined, why: why ?? null };
+}
