@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTestStore, type TestStore } from '../../test/support/engines.ts';
 import { AGENT, openTestKernel, PERSON, type TestKernel } from '../../test/support/kernel.ts';
 import type { JsonObject } from '../contract/json.ts';
-import { listeningLog } from './call/steps.fixture.ts';
+import type { Log } from '../contract/ports.ts';
 import { verifyLog } from './log/verify/verify.ts';
 import { closeLostReads, markInterrupted, reconcileAll, reconcileCall, settleCall } from './recovery.ts';
 import { pausedAgents } from './store/pause.ts';
@@ -17,7 +17,9 @@ describe('calls whose process may have died', () => {
   let store: TestStore;
   let test: TestKernel;
   let clock: number;
-  const { log, lines } = listeningLog();
+  const lines: [string, object | undefined][] = [];
+  const say = (text: string, fields?: object): void => void lines.push([text, fields]);
+  const log: Log = { debug: say, info: say, warn: say, error: say };
 
   beforeEach(async () => {
     clock = START;
@@ -112,7 +114,8 @@ describe('calls whose process may have died', () => {
       at: new Date(clock).toISOString(),
       extra: { interrupted: true },
     });
-    expect(lines).toContain('A change was interrupted; its outcome is not yet known');
+    const interrupted = 'A change was interrupted; its outcome is not yet known';
+    expect(lines).toContainEqual([interrupted, { call: row?.call_id, tool: 'ledger_write' }]);
     expect((await verifyLog(store.database, { rows: true })).problems).toEqual([]);
   });
 
@@ -150,7 +153,10 @@ describe('calls whose process may have died', () => {
       throw new Error('no connection');
     });
     expect(await reconcileCall(broken, blind.callId)).toBe(false);
-    expect(lines).toContain('Could not reconcile an interrupted call');
+    expect(lines.at(-1)).toMatchObject([
+      'Could not reconcile an interrupted call',
+      { call: blind.callId, tool: 'ledger_write_blind', error: { message: 'no connection' } },
+    ]);
     const bodyOf = (body: string | null) =>
       store.database.db.updateTable('audit_payloads').set({ body }).where('kind', '=', 'args').execute();
     const { body } = await store.database.db
