@@ -27,7 +27,7 @@ const all =
 const item = (name: RegExp) => all(link(name), selector('article.item'));
 const decided = (name: RegExp) => all(button('Decided'), item(name));
 const selectTwo = async (page: Page): Promise<void> => {
-  for (const hasText of [/Post a thread/, /Open “Round half/])
+  for (const hasText of [/Release 2.4/, /Post a thread/])
     await page.locator('.inbox-row', { hasText }).getByRole('checkbox').click({ force: true });
   await text('2 selected')(page);
 };
@@ -100,7 +100,11 @@ const INBOX: readonly Screen[] = [
   { name: 'inbox-list', path: '/', ready: selector('.inbox-row') },
   { name: 'inbox-thread', path: '/', ready: item(/Post a thread/) },
   { name: 'inbox-diff', path: '/', ready: all(item(/Open “Round half/), selector('.diff-box')) },
-  { name: 'inbox-coding', path: '/', ready: all(item(/Apply “Coping”/), selector('.passage')) },
+  {
+    name: 'inbox-coding',
+    path: '/?toolkit=research',
+    ready: all(item(/Apply “Coping”/), selector('.passage')),
+  },
   { name: 'inbox-database', path: '/', ready: item(/execute_sql/) },
   { name: 'inbox-sign', path: '/', ready: all(item(/execute_sql/), startSigning) },
   { name: 'inbox-hold', path: '/?toolkit=slack', ready: holdOne, after: key('u') },
@@ -113,8 +117,8 @@ const INBOX: readonly Screen[] = [
   { name: 'inbox-edit', path: '/', ready: all(item(/Release 2.4/), key('e'), selector('dialog')) },
   { name: 'inbox-edit-thread', path: '/', ready: all(item(/Post a thread/), key('e'), selector('dialog')) },
   { name: 'inbox-reject', path: '/', ready: all(item(/Release 2.4/), key('r'), selector('dialog')) },
-  { name: 'inbox-approve-many', path: '/', ready: all(selectTwo, key('a'), selector('dialog')) },
-  { name: 'inbox-reject-many', path: '/', ready: all(selectTwo, key('r'), selector('dialog')) },
+  { name: 'inbox-approve-many', path: '/?toolkit=x', ready: all(selectTwo, key('a'), selector('dialog')) },
+  { name: 'inbox-reject-many', path: '/?toolkit=x', ready: all(selectTwo, key('r'), selector('dialog')) },
   { name: 'inbox-keys', path: '/', ready: all(selector('.inbox-row'), key('?'), selector('dialog')) },
   { name: 'inbox-filter', path: '/?toolkit=x', ready: all(button('Filter'), text('Older than 7 days')) },
   {
@@ -123,7 +127,7 @@ const INBOX: readonly Screen[] = [
     ready: all(item(/Release 2.4/), key('m'), text(/would still ask|No past|would have allowed/)),
   },
   { name: 'inbox-palette', path: '/', ready: all(selector('.inbox-row'), key('Control+k'), text('Go to')) },
-  { name: 'inbox-selected', path: '/', ready: selectTwo },
+  { name: 'inbox-selected', path: '/?toolkit=x', ready: selectTwo },
 ];
 
 const GOVERNANCE: readonly Screen[] = [

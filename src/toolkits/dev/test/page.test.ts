@@ -57,7 +57,7 @@ describe('pages with nothing in them', { timeout: 30_000 }, () => {
   it('say what to do next', async () => {
     await open('/x');
     await page.getByText('No discovered posts yet').waitFor();
-    await page.getByText('sandbox: nothing reaches X').waitFor();
+    await page.getByText('Sandbox · nothing reaches X').waitFor();
     await tab('Write');
     await page.getByText('No drafts').waitFor();
     await page.getByText('AI Assist needs a language model').waitFor();
@@ -97,7 +97,7 @@ describe('the dev room', { timeout: 30_000 }, () => {
     await checks
       .getByRole('listitem')
       .filter({ hasText: 'qa_test' })
-      .getByText('failed', { exact: true })
+      .getByText('Failed', { exact: true })
       .waitFor();
     const head = page.getByRole('region', { name: 'Comments' });
     await head.getByRole('textbox', { name: 'Your comment' }).fill(`Please greet twice. ${HOSTILE}`);
@@ -140,8 +140,8 @@ describe('the dev room', { timeout: 30_000 }, () => {
     await page.getByRole('button', { name: 'Close', exact: true }).click();
     await page.getByText('No open pull requests').waitFor();
     await page.getByRole('combobox', { name: 'Show' }).selectOption('closed');
-    await page.getByRole('button', { name: /Shout the greeting closed/ }).waitFor();
-    await page.getByRole('button', { name: /Greet by name.* merged/ }).click();
+    await page.getByRole('button', { name: /Shout the greeting Closed/ }).waitFor();
+    await page.getByRole('button', { name: /Greet by name.* Merged/ }).click();
     await page.getByRole('heading', { name: /Greet by name/ }).waitFor();
     expect(await page.getByRole('button', { name: 'Merge', exact: true }).count()).toBe(0);
   });
@@ -174,7 +174,7 @@ describe('the dev room', { timeout: 30_000 }, () => {
     await page
       .getByRole('listitem')
       .filter({ hasText: 'Lint: passed' })
-      .getByText('pass', { exact: true })
+      .getByText('Pass', { exact: true })
       .waitFor();
     await page.getByRole('combobox', { name: 'Repository' }).selectOption('other');
     await page.getByText('No test or lint runs yet').waitFor();

@@ -68,7 +68,7 @@ const APPROVED_BY_PERSON = { ...BY_PERSON, transport: 'approval' };
 describe('discovery', { timeout: 30_000 }, () => {
   it('explains every score by its parts', async () => {
     await open('/x');
-    await page.getByText('sandbox: nothing reaches X').waitFor();
+    await page.getByText('Sandbox · nothing reaches X').waitFor();
     const found = page.getByRole('listitem').filter({ hasText: '@lena_learns' }).first();
     await found.waitFor();
     const score = Number(await found.locator('.score strong').textContent());
@@ -250,7 +250,7 @@ describe('published posts', { timeout: 30_000 }, () => {
   it('are found by a word of their text, whatever its case', async () => {
     await page.getByRole('searchbox', { name: 'Search published posts' }).fill('SEASIDE');
     await expect.poll(() => page.getByRole('status').allTextContents(), WAIT).toContain('1 of 1');
-    expect(await first().textContent()).toContain('thread of 2');
+    expect(await first().textContent()).toContain('Thread of 2');
     await page.getByRole('searchbox', { name: 'Search published posts' }).fill('no such word');
     await page.getByText('No post matches.').waitFor();
     await page.getByRole('searchbox', { name: 'Search published posts' }).fill('best of all');
@@ -269,7 +269,7 @@ describe('pending approvals', { timeout: 30_000 }, () => {
     })) as Record<string, unknown>;
     const id = Number(dataOf(asked).approval_queue_id);
     await open('/x/calendar');
-    const planned = page.getByRole('link', { name: /pending approval Planned by an agent/ });
+    const planned = page.getByRole('link', { name: /Pending approval Planned by an agent/ });
     await planned.waitFor();
     expect(await planned.getAttribute('href')).toBe(`/inbox/${id}`);
     const section = page.getByRole('region', { name: /pending approval/ });

@@ -1,6 +1,6 @@
 import { useDeferredValue, useState } from 'react';
 import type { ViewData } from '../../../contract/view.ts';
-import { Badge, Empty } from '../../../web/ui/badge.tsx';
+import { Badge, Empty, shortName } from '../../../web/ui/badge.tsx';
 import { ErrorNotice } from '../../../web/ui/notice.tsx';
 import { TimeAgo } from '../../../web/ui/page-head.tsx';
 import { UntrustedText } from '../../../web/ui/untrusted-text.tsx';
@@ -100,7 +100,7 @@ const Head = ({ post }: { readonly post: Post }) => (
   <div className="row">
     <Badge>{post.kind === 'thread' ? `thread of ${post.tweet_ids.length}` : KINDS[post.kind]}</Badge>
     <span className="muted small">
-      {post.posted_at && <TimeAgo at={post.posted_at} />} by <UntrustedText text={post.actor} />
+      {post.posted_at && <TimeAgo at={post.posted_at} />} by <UntrustedText text={shortName(post.actor)} />
       {post.in_reply_to && ` · reply to ${post.in_reply_to}`}
       {post.topic && (
         <>
