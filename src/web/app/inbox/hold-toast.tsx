@@ -39,7 +39,7 @@ export function HoldToast({ hold, onUndo, onNow }: Props) {
       <button type="button" className="toast-action" aria-keyshortcuts="u" onClick={onUndo}>
         <Icon name="undo" small />
         Undo
-        <kbd className="button-key">u</kbd>
+        <kbd className="button-key">U</kbd>
       </button>
       <span
         className="hold-bar"
