@@ -6,7 +6,7 @@ import type { JsonObject } from '../contract/json.ts';
 import type { Log } from '../contract/ports.ts';
 import { verifyLog } from './log/verify/verify.ts';
 import { closeLostReads, markInterrupted, reconcileAll, reconcileCall, settleCall } from './recovery.ts';
-import { pausedAgents } from './store/pause.ts';
+import { isPaused, pausedAgents } from './store/pause.ts';
 
 const START = Date.parse('2026-03-02T10:00:00Z');
 const MINUTE = 60_000;
@@ -140,6 +140,7 @@ describe('calls whose process may have died', () => {
     expect(await reconcileAll(ports())).toEqual({ settled: 0, open: 1 });
     expect(await reconcileCall(ports(), blind.callId)).toBe(false);
     expect(await reconcileCall(ports(), 'no such call')).toBe(false);
+    expect(lines.map(([text]) => text)).not.toContain('Could not reconcile an interrupted call');
     const found = { settled: 'done', data: { written: 'a' } } as const;
     const asked: object[] = [];
     const withReconcile = (reconcile: (args: object, context: object) => Promise<object>) => ({
@@ -173,6 +174,7 @@ describe('calls whose process may have died', () => {
     expect(asked).toEqual([]);
     await bodyOf(body);
     expect(await reconcileCall(looking, blind.callId)).toBe(true);
+    expect((await bodies()).at(-1)).toMatchObject({ kind: 'settled', principal: 'system:reconcile' });
     expect(asked).toMatchObject([
       { text: 'a', fail: true },
       { callId: blind.callId, startedAt: new Date(START), services: expect.anything() },
@@ -250,18 +252,91 @@ describe('calls whose process may have died', () => {
       expect((await approval())?.state).toBe(state);
     });
 
-    it('name how many parts were done, and what to do about them', async () => {
-      const { callId, approval } = await uncertain();
-      await part(callId, '-1');
-      await part(callId, '-2');
-      await settleCall(ports(), callId, { settled: 'not_done' }, PERSON);
-      expect((await approval())?.outcome).toMatchObject({
+    it.each([
+      [0, {}, 'Settled: the change did not happen.'],
+      [0, { resumes: true }, 'Settled: the change did not happen.'],
+      [0, { left: 'A draft.' }, 'Settled: the change was not finished. A draft.'],
+      [2, {}, '2 of its parts happened or may have happened. Check them before you send it again.'],
+      [1, { resumes: true }, 'Sending the same call again completes only the missing parts.'],
+    ])('with %i parts and %j say on their approval what became of them', async (count, more, message) => {
+      const asking = await openTestKernel(store.database, store.dataDir, {
+        policy: { require_approval_for: ['ledger_write_blind'] },
+      });
+      const { outcome } = await asking.call('ledger_write_blind', { text: 'a', fail: true });
+      if (outcome.status !== 'routed') throw new Error(`expected routed, got ${outcome.status}`);
+      await asking.kernel.approvals.approve(outcome.approvalId, PERSON);
+      const call = (await rows()).find(({ status }) => status === 'indeterminate');
+      if (!call) throw new Error('no uncertain call');
+      for (let index = 1; index <= count; index += 1) {
+        const one = { ...call, call_id: `${call.call_id}-${index}`, parent_id: call.call_id, status: 'ok' };
+        await store.database.db
+          .insertInto('calls')
+          .values(one as never)
+          .execute();
+      }
+      await settleCall(ports(), call.call_id, { settled: 'not_done', ...more }, PERSON);
+      expect((await asking.kernel.approvals.get(outcome.approvalId))?.outcome).toMatchObject({
         status: 'failed',
         code: 'indeterminate',
-        message:
-          'Settled: the call did not finish, but 2 of its parts happened or may have happened. Check them before you send it again.',
+        message: expect.stringContaining(message),
       });
     });
+  });
+
+  it('are lost and settled one by one, each with its own approval', async () => {
+    const asking = await openTestKernel(store.database, store.dataDir, {
+      policy: { require_approval_for: ['ledger_write'] },
+      now: () => new Date(clock),
+    });
+    const ids: number[] = [];
+    for (const text of ['one', 'two']) {
+      const { outcome } = await asking.call('ledger_write', { text, hold: true });
+      if (outcome.status !== 'routed') throw new Error(`expected routed, got ${outcome.status}`);
+      ids.push(outcome.approvalId);
+      asking.kernel.approvals.approve(outcome.approvalId, PERSON).catch(() => {});
+    }
+    const states = () => Promise.all(ids.map(async (id) => (await asking.kernel.approvals.get(id))?.state));
+    await expect.poll(states).toEqual(['executing', 'executing']);
+    const approvals = await store.database.db.selectFrom('approvals').selectAll().orderBy('id').execute();
+    const dies = async (callId: string | null) => {
+      await store.database.db
+        .updateTable('calls')
+        .set({ holder_pid: NO_PID })
+        .where('call_id', '=', callId)
+        .execute();
+      await markInterrupted(ports());
+    };
+    await dies(approvals[0]?.call_id ?? null);
+    expect(await states()).toEqual(['indeterminate', 'executing']);
+    await dies(approvals[1]?.call_id ?? null);
+    expect(await states()).toEqual(['indeterminate', 'indeterminate']);
+    const done = { settled: 'done', data: { written: 'one' } } as const;
+    await settleCall(ports(), approvals[0]?.call_id ?? '', done, PERSON);
+    expect(await states()).toEqual(['done', 'indeterminate']);
+    await settleCall(ports(), approvals[1]?.call_id ?? '', { settled: 'not_done' }, PERSON);
+    expect((await states())[0]).toBe('done');
+    asking.release();
+  });
+
+  it('and were approved are left to the process that approved them for a minute', async () => {
+    const asking = await openTestKernel(store.database, store.dataDir, {
+      policy: { require_approval_for: ['ledger_write'] },
+      now: () => new Date(clock),
+      log,
+    });
+    const { outcome } = await asking.call('ledger_write', { text: 'a' });
+    const decided = { state: 'approved', decided_at: new Date(clock).toISOString() } as const;
+    await store.database.db.updateTable('approvals').set(decided).execute();
+    const begun = () => lines.filter(([text]) => text === 'Running a call that was approved but not run');
+    clock += MINUTE;
+    await asking.kernel.recover();
+    expect(begun()).toEqual([]);
+    clock += 1;
+    await asking.kernel.recover();
+    expect(outcome).toMatchObject({ status: 'routed' });
+    expect(begun()).toMatchObject([
+      [expect.any(String), { approval: expect.anything(), tool: 'ledger_write' }],
+    ]);
   });
 
   it('that only read are closed after an hour, and not before', async () => {
@@ -274,6 +349,18 @@ describe('calls whose process may have died', () => {
     expect(await closeLostReads(late(61 * MINUTE))).toBe(1);
     asking.release();
   });
+});
+
+it('a pause is stored where every process sees it', async () => {
+  const store = await openTestStore('sqlite');
+  try {
+    const { kernel } = await openTestKernel(store.database, store.dataDir);
+    expect(await isPaused(store.database.db)).toBe(false);
+    await kernel.setPaused(true, PERSON);
+    expect(await isPaused(store.database.db)).toBe(true);
+  } finally {
+    await store.close();
+  }
 });
 
 it('the agents that are paused are named with who paused them, and no other setting', async () => {
