@@ -70,7 +70,7 @@ it('shows ten thousand waiting items by drawing and loading only what is on scre
   expect(asked.filter((url) => url.includes('brief=1')).length).toBeLessThan(6);
 });
 
-it('needs four small answers until the first item is open', async () => {
+it('needs five small answers until the first item is open', async () => {
   const { page } = await server.signIn(browser);
   const answers: { path: string; bytes: number }[] = [];
   page.on('response', async (response) => {
@@ -84,7 +84,7 @@ it('needs four small answers until the first item is open', async () => {
   await page.getByRole('link', { name: `Copy number ${QUEUED - 1}` }).waitFor();
   await expect
     .poll(() => answers.map(({ path }) => path).sort())
-    .toEqual(['/api/inbox', `/api/inbox/${QUEUED}`, '/api/inbox/count', '/api/session']);
+    .toEqual(['/api/holds', '/api/inbox', `/api/inbox/${QUEUED}`, '/api/inbox/count', '/api/session']);
   expect(answers.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(24_000);
 });
 

@@ -41,17 +41,23 @@ export interface Confinement {
 const SHOWN_OF_GIT = ['HEAD', 'objects', 'refs', 'reftable', 'packed-refs', 'shallow', 'info'];
 const NAMESPACES = ['--unshare-all', '--cap-drop', 'ALL'];
 
-let works: Promise<boolean> | undefined;
+const works = new Map<string | undefined, Promise<boolean>>();
 
-/** Is bubblewrap here, and may it make namespaces? Asked once per process. */
+/** Is bubblewrap here, and may it make namespaces? Asked once for the programs that `PATH` finds. */
 export function bwrapWorks(): Promise<boolean> {
-  works ??= new Promise((resolve) => {
+  const { PATH } = process.env;
+  const known = works.get(PATH) ?? probeBwrap();
+  works.set(PATH, known);
+  return known;
+}
+
+function probeBwrap(): Promise<boolean> {
+  return new Promise((resolve) => {
     const probe = [...NAMESPACES, '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--', 'true'];
     const child = spawn('bwrap', probe, { stdio: 'ignore' });
     child.on('error', () => resolve(false));
     child.on('close', (code) => resolve(code === 0));
   });
-  return works;
 }
 
 /**
