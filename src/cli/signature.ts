@@ -27,7 +27,7 @@ export async function approveOrWait(
     if (!waits || !(error instanceof ToolError) || error.code !== 'signature_required') throw error;
     const stop = new AbortController();
     const onBreak = (): void => stop.abort();
-    // Before the text that names Ctrl-C: whoever presses it as soon as it shows is heard.
+    // Set before the text that names Ctrl-C, which may be pressed as soon as it shows.
     process.once('SIGINT', onBreak);
     try {
       print(`${error.message}\nWaiting for the signature. Press Ctrl-C to stop waiting.`);

@@ -28,7 +28,7 @@ interface Statement {
 
 export interface OpenFile<T> {
   readonly db: Kysely<T>;
-  /** Only for whoever holds the transaction: there is one connection. */
+  /** Only for the holder of the transaction: there is one connection. */
   readonly runNow: RunNow;
   /** Of the one connection, so one object serves every transaction: making one costs more than its statements. */
   readonly trx: Transaction<T>;

@@ -161,7 +161,7 @@ function checkPermissions(config: Config): Finding {
     join(config.dataDir, 'audit-key.pem'),
   ];
   const open = files.filter(isOpenToOthers);
-  // Whoever may write to the directory may replace what is in it, however private each file is.
+  // A user who may write to the directory can replace its files, however private each of them is.
   const openHome = [config.dataDir].filter(isOpenToOthers);
   if (open.length + openHome.length > 0) {
     const fixes = [

@@ -44,7 +44,7 @@ export interface DecisionPorts {
   invoke(tool: string, args: JsonObject, person: Principal): Promise<Outcome>;
   /** The limit that a call of this tool would use up most of. */
   limitOf(bound: BoundTool, requester: Principal): Promise<ApprovalPresentation['limit']>;
-  /** What a rule is for, in the words of whoever wrote it. */
+  /** What a rule is for, in its author's words. */
   ruleLabel(id: string): string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { describeRequester, principalName } from '../../contract/principal.ts';
 export type WebhookKind = 'json' | 'ntfy' | 'slack' | 'discord';
 
 export interface WebhookOptions {
-  /** Whoever knows it can post there, so it is never logged. */
+  /** Knowing it is enough to post there, so it is never logged. */
   readonly url: string;
   readonly kind: WebhookKind;
   readonly token: string | undefined;

@@ -17,7 +17,7 @@ export interface TracedCall {
 }
 
 export interface CallTrace {
-  /** W3C trace context of the step under way, for whoever is called next. */
+  /** W3C trace context of the current step, for the next call. */
   readonly traceparent: string;
   step(name: string, work: () => Promise<Outcome>): Promise<Outcome>;
   end(facts: Readonly<Record<string, string>>): void;

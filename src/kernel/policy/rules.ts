@@ -82,7 +82,7 @@ export interface CompiledRule {
   readonly reason: string | undefined;
   /** It names the sampling of servers, and not only their tools in general. */
   readonly allowsSampling: boolean;
-  /** How many people must sign the decision; 0: nobody. */
+  /** How many people must sign the decision; 0: none. */
   readonly signers: number;
   matches(subject: CallSubject): boolean;
   /** Undefined: any principal. */

@@ -152,7 +152,7 @@ export async function proveCall(
 
 /**
  * Proves entries against the latest checkpoint. One that does not reach them yet is followed by a new one, unless there
- * is no signer: whoever only reads the log signs nothing.
+ * is no signer: a reader of the log signs nothing.
  */
 export async function proveEntries(
   database: Database,

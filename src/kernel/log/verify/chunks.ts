@@ -16,7 +16,7 @@ const PAGE = 256;
 
 /**
  * A chunk in which every hash, column and node is right. Plain reads, whose payloads and rows are right too, are only
- * counted; whoever follows the story of the log has to see the other entries.
+ * counted; the checks of the log's history have to see the other entries.
  */
 export interface Chunk {
   /** All leaves in order, 64 hex digits each. */
