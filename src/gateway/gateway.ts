@@ -116,6 +116,12 @@ export class Gateway {
     return () => void this.#listeners.delete(listener);
   }
 
+  /** False where people trusted several programs under one name: an approval does not say for which of them it is. */
+  async standsForOne(name: string): Promise<boolean> {
+    const trusted = (await readKnown(this.#options.db)).filter((one) => one.server === name && one.trusted);
+    return new Set(trusted.map(({ target }) => target)).size === 1;
+  }
+
   /** What the name stands for: the configured program or address, or the one that was listed last (`wrap`). */
   async targetOf(name: string): Promise<string | undefined> {
     const settings = this.#settings(name);

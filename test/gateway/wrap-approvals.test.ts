@@ -22,11 +22,11 @@ afterEach(() => home.close());
 
 const calls = (): string[] =>
   existsSync(`${script}.calls`) ? readFileSync(`${script}.calls`, 'utf8').split('\n').filter(Boolean) : [];
-const open = () =>
+const open = (file = script) =>
   connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [MAIN, 'wrap', 'w', '--', process.execPath, SCRIPTED, script],
+      args: [MAIN, 'wrap', 'w', '--', process.execPath, SCRIPTED, file],
       env: { PATH: process.env.PATH ?? '', HOME: home.dir, COUNTERSIGN_HOME: home.dir },
       stderr: 'ignore',
     }),
@@ -69,4 +69,25 @@ it('a call of a wrapped server is approved anywhere and runs in the client that 
   expect(calls().map((line) => JSON.parse(line).name)).toEqual(['wipe', 'look', 'wipe']);
   await again.close();
   expect(home.cli('audit', 'verify')).toContain('No problems found');
+});
+
+it('a call is run by no client where two wrap different programs under one name', async () => {
+  const other = join(home.dir, 'other.json');
+  writeFileSync(other, readFileSync(script));
+  const clients = [];
+  for (const file of [script, other]) {
+    const client = await open(file);
+    clients.push(client);
+    await expect.poll(pending, { timeout: 60_000 }).toMatchObject([{ tool: 'server_trust' }]);
+    home.cli('servers', 'trust', 'w', '--yes');
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    await expect.poll(names, { timeout: 60_000 }).toContain('wipe');
+  }
+  await clients[0]?.callTool({ name: 'wipe', arguments: { text: 'mine' } });
+  const asked = pending().find((one) => one.tool === 'w__wipe');
+  const refused = home.failing('approvals', 'approve', String(asked?.id));
+  expect(refused.stderr).toContain('clients wrap different programs under that name');
+  expect(calls()).toEqual([]);
+  expect(existsSync(`${other}.calls`)).toBe(false);
+  for (const client of clients) await client.close();
 });

@@ -45,9 +45,9 @@ export async function wrap(
 const TAKE_MS = 1_000;
 
 /** People approve at the command line and in the web app, which cannot run what only this client serves. */
-async function takeApproved({ kernel, log }: App, name: string): Promise<void> {
+async function takeApproved({ gateway, kernel, log }: App, name: string): Promise<void> {
   try {
-    await kernel.runHandedOver(name);
+    if (await gateway?.standsForOne(name)) await kernel.runHandedOver(name);
   } catch (error) {
     log.warn('Approved calls could not be looked up', { server: name, error });
   }

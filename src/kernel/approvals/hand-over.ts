@@ -40,7 +40,7 @@ export async function handOver(approval: Approval, { find, reopen, now }: HandOv
 const notServed = ({ id, toolkit }: Approval): ToolError =>
   new ToolError(
     'server_unavailable',
-    `No client that wraps ${toolkit} is running. Approval ${id} is still pending: start the client, then approve it.`,
+    `No client that wraps ${toolkit} is running, or clients wrap different programs under that name. Approval ${id} is still pending: start one client, or give each program its own name, then approve it.`,
     { detail: { id, server: toolkit }, effect: 'none' },
   );
 

@@ -59,9 +59,10 @@ export class Holds {
 
   /** Holds together what is not on hold yet. */
   start(person: Principal, items: readonly ToHold[]): void {
-    if (this.#isClosed) throw new ToolError('cancelled', 'The server is stopping. Nothing was approved.');
     const added = items.filter(({ id, version }) => !this.#find(id, version));
     if (added.length === 0) return;
+    if (this.#isClosed)
+      throw new ToolError('cancelled', 'The server is stopping. What was to be held is still pending.');
     const ms = this.seconds * 1000;
     const hold: Hold = {
       key: randomUUID(),
