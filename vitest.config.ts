@@ -1,6 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import WaitingFirst from './test/support/sequencer.ts';
+import ProcessesFirst from './test/support/sequencer.ts';
 
 // Thousands of small databases and repositories are made; in memory, where there is room, their flushes cost nothing.
 const IN_MEMORY = '/dev/shm';
@@ -18,8 +18,8 @@ export default defineConfig({
     maxWorkers: 4,
     // Loading the source again for each of some 360 files took a third of the processor time. No test replaces a module.
     isolate: false,
-    sequence: { sequencer: WaitingFirst },
-    globalSetup: ['test/support/postgres.ts', 'test/support/sqlite-template.ts'],
+    sequence: { sequencer: ProcessesFirst },
+    globalSetup: ['postgres', 'sqlite-template', 'child-folder'].map((name) => `test/support/${name}.ts`),
     reporters: ['default', './test/support/summary-reporter.ts'],
     // A busy machine must not turn a slow test red; nothing here asserts timings.
     testTimeout: 120_000,

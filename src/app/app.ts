@@ -33,6 +33,10 @@ export interface AppOptions {
   readonly extraToolkits?: readonly ToolkitSource[];
   readonly log?: Log;
   readonly now?: () => Date;
+  /** It is opened to serve agents, not for one command: then everything that is configured has to work. */
+  readonly isServing?: boolean;
+  /** A database that does not belong to the data directory, opened to look at it: the key does not sign it. */
+  readonly isOtherStore?: boolean;
 }
 
 export interface App {
@@ -62,8 +66,11 @@ export async function openApp(options: AppOptions): Promise<App> {
   const log = options.log ?? createLog(config.log.level);
   const now = options.now ?? (() => new Date());
   const hidden = hiddenTools(config, env);
-  const otel = await startOpenTelemetry(config, log);
-  const database = await openStorage({ url: config.storageUrl, dataDir: config.dataDir });
+  const otel = await startOpenTelemetry(config, log, { isServing: options.isServing ?? false });
+  const database = await openStorage({
+    url: config.storageUrl,
+    dataDir: options.isOtherStore ? undefined : config.dataDir,
+  });
 
   const hostFor = (toolkit: Pick<Toolkit, 'id'>): ToolkitHost => ({
     section: (section) => config.section(section),
@@ -178,7 +185,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       await gateway?.close();
       await kernel.flush();
       await otel?.close();
-      await checkpoints.close();
+      if (!options.isOtherStore) await checkpoints.close();
       await database.close();
     },
   };

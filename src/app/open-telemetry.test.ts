@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../contract/json.ts';
 import { READ_PROFILES, toolFactory } from '../contract/tool.ts';
@@ -193,7 +193,7 @@ describe('OpenTelemetry', () => {
     const load = (): never => {
       throw new Error('loaded');
     };
-    expect(await startOpenTelemetry(app.config, app.log, load)).toBeUndefined();
+    expect(await startOpenTelemetry(app.config, app.log, { isServing: true, load })).toBeUndefined();
     expect(await call(app, 'trace_inner', { traceparent })).toEqual({ meta: { traceparent } });
     await app.close();
     expect(heard).toEqual([]);
@@ -203,9 +203,14 @@ describe('OpenTelemetry', () => {
     const app = await open(configured());
     const load = () =>
       Promise.reject(Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' }));
-    await expect(startOpenTelemetry(app.config, app.log, load)).rejects.toThrow(
+    await expect(startOpenTelemetry(app.config, app.log, { isServing: true, load })).rejects.toThrow(
       /config\.toml.*:3.*telemetry\.otlp_endpoint.*npm install @opentelemetry\/api@/s,
     );
+    // A pause must not wait for packages.
+    const warn = vi.fn();
+    const log = { ...app.log, warn };
+    expect(await startOpenTelemetry(app.config, log, { isServing: false, load })).toBeUndefined();
+    expect(warn).toHaveBeenCalledOnce();
     await app.close();
   });
 

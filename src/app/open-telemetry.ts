@@ -22,11 +22,17 @@ export interface OpenTelemetry {
 
 type Settings = Config['telemetry'];
 
+interface StartOptions {
+  /** A server without the telemetry that it was told to send is refused; a pause must never wait for packages. */
+  readonly isServing: boolean;
+  readonly load?: () => ReturnType<typeof loadSdk>;
+}
+
 /** Loads the official SDK, and only where an operator asks for it: it is an optional peer. */
 export async function startOpenTelemetry(
   config: Pick<Config, 'telemetry' | 'errorFor'>,
   log: Log,
-  load: () => ReturnType<typeof loadSdk> = loadSdk,
+  { isServing, load = loadSdk }: StartOptions,
 ): Promise<OpenTelemetry | undefined> {
   const { telemetry } = config;
   if (telemetry.otlp_endpoint === undefined) return undefined;
@@ -35,7 +41,10 @@ export async function startOpenTelemetry(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     const message = `needs the OpenTelemetry SDK, which is not installed. Run \`${INSTALL_OTEL}\` where Countersign is installed (with --global if it is installed globally), or remove the setting`;
-    throw config.errorFor([{ path: ['telemetry', 'otlp_endpoint'], message }]);
+    const missing = config.errorFor([{ path: ['telemetry', 'otlp_endpoint'], message }]);
+    if (isServing) throw missing;
+    log.warn('This command runs without telemetry', { error: missing });
+    return undefined;
   }
 }
 

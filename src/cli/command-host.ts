@@ -15,7 +15,7 @@ export const commandHost = (toolkit: string, options: GlobalOptions): CommandHos
     withApp(
       options,
       (app) => work(commandApp(app, toolkit, options)),
-      databaseFile === undefined ? {} : { flags: { 'storage.url': databaseFile } },
+      databaseFile === undefined ? {} : { flags: { 'storage.url': databaseFile }, isOtherStore: true },
     ),
 });
 

@@ -65,6 +65,23 @@ export interface Approval {
   readonly version: number;
 }
 
+/** A stored approval of which a column cannot be read: shown as such, never approved and never run. */
+export interface DamagedApproval
+  extends Pick<Approval, 'id' | 'version' | 'tool' | 'toolkit' | 'effect' | 'signers' | 'runId'> {
+  /** As stored: these may be what is damaged. */
+  readonly state: string;
+  readonly requester: string;
+  /** The first column that cannot be read. */
+  readonly damaged: string;
+}
+
+export const isDamaged = (one: Approval | DamagedApproval): one is DamagedApproval => 'damaged' in one;
+
+export const isReadable = (one: Approval | DamagedApproval): one is Approval => !isDamaged(one);
+
+export const describeDamaged = ({ id }: Pick<DamagedApproval, 'id'>): string =>
+  `Approval ${id} cannot be read. Run \`countersign audit verify\`.`;
+
 /** An approval in one line of text, where its title alone would not say what a post says. */
 export const describeAsked = ({ summary, gist }: Pick<Approval, 'summary' | 'gist'>): string =>
   gist === undefined ? summary : `${summary}: ${gist}`;
@@ -138,8 +155,12 @@ export interface ApproveOptions {
 /** The one queue for everything that waits for a person. Ids may be the integer (as number or text) or the uuid. */
 export interface ApprovalsPort {
   propose(proposal: Proposal): Promise<Approval>;
+  /** Throws `db_error` where the row cannot be read. */
   get(id: string | number): Promise<Approval | undefined>;
+  /** Without rows that cannot be read, so a page can be short; see `page`. */
   list(filter: ApprovalFilter): Promise<readonly Approval[]>;
+  /** The same with the rows that cannot be read, each in its place: for people, and for reading page by page. */
+  page(filter: ApprovalFilter): Promise<readonly (Approval | DamagedApproval)[]>;
   count(filter: ApprovalFilter): Promise<number>;
   /** How a person sees the call: resolved again while it is pending, afterwards as it was stored. */
   present(approval: Approval): Promise<ApprovalPresentation>;
@@ -148,11 +169,12 @@ export interface ApprovalsPort {
   approve(id: string | number, by: Principal, options?: ApproveOptions): Promise<Decided>;
   /** Throws what `approve` would refuse now, and decides nothing. */
   requireApprovable(id: string | number, by: Principal, options?: ApproveOptions): Promise<Approval>;
+  /** A person can also reject what cannot be read, unless its requester is what is damaged. */
   reject(
     id: string | number,
     by: Principal,
     options?: { readonly reason?: string; readonly feedback?: string },
-  ): Promise<Approval>;
+  ): Promise<Approval | DamagedApproval>;
   /**
    * Rejects everything pending that the filter matches, in one transaction. `total`: how many the person saw; when
    * another number matches by now, nothing is decided.
@@ -168,7 +190,10 @@ export interface ApprovalsPort {
 
 export interface CallRecord {
   readonly callId: string;
+  /** Where the stored time cannot be read: the one that the ID begins with. */
   readonly at: Date;
+  /** The first column that cannot be read. */
+  readonly damaged?: string;
   readonly tool: string;
   readonly toolkit: string;
   readonly category: string;
@@ -187,6 +212,9 @@ export interface CallRecord {
   readonly approvalId: number | undefined;
   readonly replayOf: string | undefined;
 }
+
+export const describeDamagedCall = ({ callId }: Pick<CallRecord, 'callId'>): string =>
+  `Call ${callId} cannot be read. Run \`countersign audit verify\`.`;
 
 export interface CallFilter {
   readonly tool?: string;
@@ -227,6 +255,8 @@ export interface ToolMetrics {
 export interface TelemetryPort {
   calls(filter: CallFilter): Promise<readonly CallRecord[]>;
   call(callId: string): Promise<CallDetail | undefined>;
+  /** Whether a call by this principal stored the artifact. */
+  hasArtifact(principal: Principal, artifact: string): Promise<boolean>;
   metrics(since: Date, toolkit?: string): Promise<readonly ToolMetrics[]>;
   errors(
     since: Date,

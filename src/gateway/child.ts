@@ -23,6 +23,8 @@ export class ChildTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  /** By this property and `pid` the SDK knows stdio, where silence means a legacy server; on HTTP it means an outage. */
+  readonly stderr = null;
   readonly #options: ChildOptions;
   #child: ChildProcessWithoutNullStreams | undefined;
   #watcher: ChildProcess | undefined;

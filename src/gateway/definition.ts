@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Effect } from '../contract/tool.ts';
 import { canonicalJson } from '../lib/canonical.ts';
+import { isObject } from '../lib/is-object.ts';
 
 /** A tool exactly as its server lists it. */
 export interface Definition extends JsonObject {
@@ -21,11 +22,14 @@ export const pinOf = (definition: Definition): string =>
   createHash('sha256').update(canonicalJson(definition)).digest('hex');
 
 export const isDefinition = (value: unknown): value is Definition =>
-  isObject(value) && typeof value.name === 'string' && value.name !== '' && isObject(value.inputSchema);
+  isObject<JsonValue>(value) &&
+  typeof value.name === 'string' &&
+  value.name !== '' &&
+  isObject<JsonValue>(value.inputSchema);
 
 /** A proposal only: annotations are a server's claims, and a person confirms the effect. */
 export function proposedEffect({ annotations }: Definition): Effect {
-  if (!isObject(annotations)) return 'change';
+  if (!isObject<JsonValue>(annotations)) return 'change';
   if (annotations.readOnlyHint === true) return 'read';
   return annotations.destructiveHint === true ? 'destroy' : 'change';
 }
@@ -44,7 +48,7 @@ export function compare(
   field = '',
 ): FieldChange[] {
   if (before === after) return [];
-  if (isObject(before) && isObject(after)) {
+  if (isObject<JsonValue>(before) && isObject<JsonValue>(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return names.flatMap((name) => compare(before[name], after[name], field ? `${field}.${name}` : name));
   }
@@ -126,10 +130,7 @@ export function warningsOf(definition: Definition): string[] {
 function textsOf(value: JsonValue | undefined): string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value.flatMap(textsOf);
-  if (isObject(value)) return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
+  if (isObject<JsonValue>(value))
+    return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
   return [];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

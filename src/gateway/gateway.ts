@@ -42,6 +42,7 @@ export class Gateway {
   readonly #levels = new Map<string, LoggingLevel>();
   readonly #budget = new ProposalBudget();
   #stamp = '';
+  #refreshed: Promise<void> = Promise.resolve();
   #sources: readonly GatewaySource[] = [];
   #replace: (sources: readonly GatewaySource[]) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
@@ -71,11 +72,17 @@ export class Gateway {
     this.#timer.unref();
   }
 
-  async refresh(): Promise<void> {
+  /** One after the other, so that the last one to finish has read last. */
+  refresh(): Promise<void> {
+    const turn = this.#refreshed.then(() => this.#read());
+    this.#refreshed = turn.catch(() => {});
+    return turn;
+  }
+
+  async #read(): Promise<void> {
     const known = await readKnown(this.#options.db);
     const stamp = JSON.stringify(known);
     if (stamp === this.#stamp) return;
-    this.#stamp = stamp;
     const { db, now, dataDir, servers: settings } = this.#options;
     const withTasks = await readTaskServers(db);
     const servers = Object.entries(this.#options.servers).map(([name, settings]) => {
@@ -96,6 +103,8 @@ export class Gateway {
     };
     this.#sources = [createOwnSource(own), ...servers, ...(await this.#wrapped(known))];
     this.#replace(this.#sources);
+    // Only now: what failed on the way is read again.
+    this.#stamp = stamp;
   }
 
   /** Servers that clients wrap are in no configuration: people decide about their calls here, and clients run them. */

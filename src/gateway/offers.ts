@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { principalName } from '../contract/principal.ts';
 import { SERVER_CATEGORY, type ServerSettings } from '../contract/servers.ts';
 import type { Tool } from '../contract/tool.ts';
+import { isObject } from '../lib/is-object.ts';
 import { deadlineOf, requestWithAnswers } from './asking.ts';
 import { OFFER_METHODS, type OfferMethod, offerTool, publicName } from './names.ts';
 import { governedAsk } from './questions.ts';
@@ -110,7 +111,7 @@ export class Offers {
   }
 
   #complete(params: JsonObject): Route | undefined {
-    const ref = isObject(params.ref) ? params.ref : {};
+    const ref = isObject<JsonValue>(params.ref) ? params.ref : {};
     if (ref.type === 'ref/prompt') {
       const found = this.#findPrompt(ref.name);
       const args = { ...params, ref: { ...ref, name: found?.name ?? '' } };
@@ -144,7 +145,7 @@ export class Offers {
     const has = (kind: 'resources' | 'templates', fits: (one: JsonObject) => boolean): string | undefined =>
       this.#servers.find(({ offers }) => listOf(offers[kind]).some(fits))?.server;
     const withResources = this.#servers.filter(
-      ({ offers }) => isObject(offers.capabilities) && offers.capabilities.resources !== undefined,
+      ({ offers }) => isObject<JsonValue>(offers.capabilities) && offers.capabilities.resources !== undefined,
     );
     return (
       has('resources', (one) => one.uri === uri) ??
@@ -164,8 +165,4 @@ const startOf = (template: JsonValue | undefined): string[] => {
 };
 
 const listOf = (value: JsonValue | undefined): JsonObject[] =>
-  Array.isArray(value) ? value.filter(isObject) : [];
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
+  Array.isArray(value) ? value.filter(isObject<JsonValue>) : [];

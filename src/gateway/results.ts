@@ -2,6 +2,7 @@ import { ToolError } from '../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { ServerSettings } from '../contract/servers.ts';
 import type { ToolContext } from '../contract/tool.ts';
+import { isObject } from '../lib/is-object.ts';
 import { hideSecrets, replaceTexts } from './secrets.ts';
 
 type Artifacts = Pick<ToolContext<unknown>, 'artifact'>;
@@ -50,7 +51,7 @@ async function storeLong(
 
 /** The prefix is ours: a server must not be able to write evidence of its own. */
 function withoutOurKeys(result: JsonObject): JsonObject {
-  if (!isObject(result._meta)) return result;
+  if (!isObject<JsonValue>(result._meta)) return result;
   const theirs = Object.entries(result._meta).filter(([key]) => !key.startsWith('countersign/'));
   return { ...result, _meta: Object.fromEntries(theirs) };
 }
@@ -81,14 +82,14 @@ function cut(result: JsonObject, stored: Stored): JsonObject {
     content: [...cutTexts(content, most), { type: 'text', text: noteOf(stored) }],
     // A client checks what is not an error against the tool's output schema, which a cut result cannot satisfy.
     ...(structuredContent !== undefined || isError === true ? { isError: true } : {}),
-    _meta: { ...(isObject(rest._meta) ? rest._meta : {}), [ARTIFACT]: stored.id },
+    _meta: { ...(isObject<JsonValue>(rest._meta) ? rest._meta : {}), [ARTIFACT]: stored.id },
   };
 }
 
 /** Only the texts of a resource can be cut. */
 function cutOffer({ contents }: JsonObject, stored: Stored): JsonObject {
   const [first] = Array.isArray(contents) ? contents : [];
-  if (!isObject(first)) throw new ToolError('server_error', noteOf(stored));
+  if (!isObject<JsonValue>(first)) throw new ToolError('server_error', noteOf(stored));
   const note = { uri: first.uri ?? '', mimeType: 'text/plain', text: noteOf(stored) };
   return { contents: [...cutTexts(contents, stored.most), note], _meta: { [ARTIFACT]: stored.id } };
 }
@@ -103,7 +104,7 @@ function cutTexts(parts: JsonValue | undefined, most: number): JsonObject[] {
   const kept: JsonObject[] = [];
   let left = most;
   for (const part of Array.isArray(parts) ? parts : []) {
-    if (!isObject(part) || typeof part.text !== 'string' || left <= 0) continue;
+    if (!isObject<JsonValue>(part) || typeof part.text !== 'string' || left <= 0) continue;
     const { text, ...others } = part;
     const rest = JSON.stringify(others).length;
     if (rest > left) continue;
@@ -126,6 +127,3 @@ export function throwIfError(result: JsonObject, server: string, tool: string): 
     result,
   });
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);

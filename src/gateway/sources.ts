@@ -1,6 +1,5 @@
 import { verbatim } from '../catalogue/verbatim.ts';
 import { ToolError } from '../contract/errors.ts';
-import { type Principal, principalName } from '../contract/principal.ts';
 import { SERVER_CATEGORY, type ServerSettings } from '../contract/servers.ts';
 import { CHANGE_PROFILES, type Effect, type Profile, READ_PROFILES } from '../contract/tool.ts';
 import { defineToolkit, type Toolkit, type ToolkitHost } from '../contract/toolkit.ts';
@@ -144,7 +143,7 @@ export function createOwnSource(ports: OwnPorts): GatewaySource {
     ...ports,
     approvals: host.kernel.approvals,
     artifacts: host.kernel.artifacts,
-    ownsArtifact: (id, principal) => ownsArtifact(host, id, principal),
+    telemetry: host.kernel.telemetry,
   }));
   return {
     id: GATEWAY,
@@ -157,25 +156,4 @@ export function createOwnSource(ports: OwnPorts): GatewaySource {
     })),
     load: async () => toolkit as unknown as Toolkit,
   };
-}
-
-interface CallTables {
-  calls: { call_id: string; principal: string };
-  call_artifacts: { call_id: string; artifact_id: string };
-}
-
-async function ownsArtifact(host: ToolkitHost, id: string, principal: Principal): Promise<boolean> {
-  if (principal.kind === 'person') return true;
-  const mine = principalName(principal);
-  // The read that stored it may not be written yet, so a request for evidence waits for that.
-  await host.kernel.telemetry.calls({ principal: mine, limit: 1 });
-  const row = await host
-    .db<CallTables>()
-    .selectFrom('call_artifacts')
-    .innerJoin('calls', 'calls.call_id', 'call_artifacts.call_id')
-    .select('calls.call_id')
-    .where('call_artifacts.artifact_id', '=', id)
-    .where('calls.principal', '=', mine)
-    .executeTakeFirst();
-  return row !== undefined;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ToolError } from '../contract/errors.ts';
 import type { JsonObject } from '../contract/json.ts';
-import type { ApprovalsPort, ArtifactsPort } from '../contract/ports.ts';
+import type { ApprovalsPort, ArtifactsPort, TelemetryPort } from '../contract/ports.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
 import { READ_PROFILES, toolFactory } from '../contract/tool.ts';
 import { defineToolkit, type Toolkit } from '../contract/toolkit.ts';
@@ -19,7 +19,7 @@ interface GatewayServices extends ViewServices {
   readonly approvals: ApprovalsPort;
   readonly artifacts: ArtifactsPort;
   /** Who made the call that an artifact belongs to. */
-  ownsArtifact(id: string, principal: Principal): Promise<boolean>;
+  readonly telemetry: Pick<TelemetryPort, 'hasArtifact'>;
   /** Puts what is trusted now in force in this process. */
   refresh(): Promise<void>;
   now(): Date;
@@ -124,14 +124,21 @@ const serverRestart = defineGatewayTool({
 const unknownServer = (server: string): ToolError =>
   new ToolError('not_found', `No server named ${server} is configured; see \`countersign servers\`.`);
 
-/** A proposal about tools that were decided on elsewhere would only show an outdated difference. */
+/**
+ * A proposal about tools that were decided on elsewhere would only show an outdated difference. One that another process settles in
+ * the same moment is settled.
+ */
 async function withdrawSettled(approvals: ApprovalsPort, server: string, names: Set<string>): Promise<void> {
   for (const { id, args } of await approvals.list({ tools: [TRUST_TOOL], states: ['pending'], limit: 500 })) {
     const tools = args.tools as { name: string }[];
     if (args.server === server && tools.every(({ name }) => names.has(name)))
-      await approvals.withdraw(id, GATEWAY_PRINCIPAL);
+      await approvals.withdraw(id, GATEWAY_PRINCIPAL).catch(unlessSettled);
   }
 }
+
+const unlessSettled = (error: unknown): void => {
+  if (!(error instanceof ToolError) || error.code !== 'approval_state') throw error;
+};
 
 const PAGE = 64 * 1024;
 
@@ -154,7 +161,7 @@ const resultRead = defineGatewayTool({
   }),
   output: z.object({ text: z.string(), total: z.int(), next_offset: z.int().nullable() }),
   async run({ artifact, offset = 0 }, { services, principal }) {
-    const owned = await services.ownsArtifact(artifact, principal);
+    const owned = principal.kind === 'person' || (await services.telemetry.hasArtifact(principal, artifact));
     const body = owned ? await services.artifacts.read(artifact) : undefined;
     if (!body) throw new ToolError('not_found', 'You have no result with this artifact, or it was erased.');
     const text = Buffer.from(body).toString('utf8');

@@ -1,14 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Selectable } from 'kysely';
 import type { JsonObject } from '../contract/json.ts';
 import { LOCAL_AGENT, type Principal, principalName } from '../contract/principal.ts';
 import { changeConfig } from './log/config-change.ts';
+import { parseDate } from './store/cells.ts';
 import type { Database } from './store/database.ts';
 import { AGENT_PAUSED, pausedAgents } from './store/pause.ts';
+import type { AgentsTable } from './store/tables.ts';
 
 export interface Agent {
   readonly name: string;
   readonly createdAt: Date;
+  /** A token with an unreadable time here is revoked as well. */
   readonly revokedAt: Date | undefined;
+  /** Set where a stored time cannot be read, and stands for the epoch: what to show instead. */
+  readonly damaged?: string;
 }
 
 export interface Agents {
@@ -34,6 +40,18 @@ const RESERVED = ['local', 'scheduler', 'system', 'person'];
 export class AgentNameError extends Error {}
 
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+function toAgent(row: Pick<Selectable<AgentsTable>, 'name' | 'created_at' | 'revoked_at'>): Agent {
+  const times = [row.created_at, row.revoked_at].map((text) => (text === null ? undefined : parseDate(text)));
+  const [createdAt, revokedAt] = times;
+  const isWhole = createdAt !== undefined && (row.revoked_at === null || revokedAt !== undefined);
+  return {
+    name: row.name,
+    createdAt: createdAt ?? new Date(0),
+    revokedAt: row.revoked_at === null ? undefined : (revokedAt ?? new Date(0)),
+    ...(isWhole ? {} : { damaged: `Agent ${row.name} cannot be read. Run \`countersign audit verify\`.` }),
+  };
+}
 
 export function createAgents(
   database: Database,
@@ -110,11 +128,7 @@ export function createAgents(
         .select(['name', 'created_at', 'revoked_at'])
         .orderBy('name')
         .execute();
-      return rows.map((row) => ({
-        name: row.name,
-        createdAt: new Date(row.created_at),
-        revokedAt: row.revoked_at === null ? undefined : new Date(row.revoked_at),
-      }));
+      return rows.map(toAgent);
     },
     async authenticate(token) {
       const row = await db

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Selectable, sql, type Transaction } from 'kysely';
 import type { JsonValue } from '../contract/json.ts';
 import { insertWords, matchWords, wordsOf } from './store/call-words.ts';
+import { parseJson } from './store/cells.ts';
 import type { Database } from './store/database.ts';
 import type { CallsTable, Tables } from './store/tables.ts';
 
@@ -67,7 +68,7 @@ async function textsBetween(trx: Transaction<Tables>, from: number, to: number) 
     .execute();
   const said = new Map<string, string>();
   for (const { call_id, body } of payloads)
-    said.set(call_id, `${said.get(call_id) ?? ''} ${valuesOf(JSON.parse(body ?? 'null'))}`);
+    said.set(call_id, `${said.get(call_id) ?? ''} ${valuesOf(parseJson(body ?? 'null') ?? null)}`);
   return calls.map(({ seq, call_id, summary, gist, ...row }) => {
     const parts = [row.tool, row.principal, row.code, row.run_id, summary, gist, said.get(call_id)];
     return { seq, text: parts.filter(Boolean).join(' ').slice(0, MAX_TEXT) };

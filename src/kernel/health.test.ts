@@ -51,4 +51,20 @@ describe.each(ENGINES)('health on %s', (engine) => {
     await kernel.flush();
     expect(await health.check()).toMatchObject(fine);
   });
+
+  it.each(['missing', 'changed'])('does not count entries when the last one is %s', async (how) => {
+    const { kernel, call } = await openTestKernel(store.database, store.dataDir);
+    const now = (): Date => new Date();
+    const health = createHealth({ kernel, database: store.database, startedAt: now(), now, version: '1' });
+    for (const _ of [1, 2]) await call('ledger_write', { text: 'a' });
+    await kernel.flush();
+    expect(await health.check()).toMatchObject({ status: 'ok', evidence_entries: 4 });
+    const { db } = store.database;
+    if (how === 'missing') await db.deleteFrom('audit_log').where('seq', '=', 3).execute();
+    else await db.updateTable('audit_log').set({ body: '{}' }).where('seq', '=', 3).execute();
+    expect(await health.check()).toMatchObject({
+      status: 'degraded',
+      database: { status: 'error', message: expect.stringContaining('The last entry of the audit log') },
+    });
+  });
 });

@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { JsonObject } from '../contract/json.ts';
 import type { HealthPort } from '../contract/ports.ts';
 import { describeDatabaseError } from '../lib/database-error.ts';
+import { leafHash } from '../lib/merkle.ts';
 import type { Kernel } from './kernel.ts';
 import type { Database } from './store/database.ts';
 import { runStatement, statement } from './store/statements.ts';
@@ -21,7 +23,7 @@ export function createHealth({ kernel, database, startedAt, now, version }: Heal
       try {
         const problem = await kernel.evidenceProblem();
         if (problem !== undefined) throw problem;
-        const head = await database.db.selectFrom('audit_head').select('size').executeTakeFirst();
+        const entries = await countEntries(database);
         const unsettled = await database.db
           .selectFrom('calls')
           .select('call_id')
@@ -31,7 +33,7 @@ export function createHealth({ kernel, database, startedAt, now, version }: Heal
           ...base,
           status: kernel.evidence().writable ? 'ok' : 'degraded',
           database: { status: 'ok', engine: database.engine },
-          evidence_entries: head?.size ?? 0,
+          evidence_entries: entries,
           evidence: evidenceOf(kernel),
           indeterminate_calls: unsettled.length,
           paused: await kernel.isPaused(),
@@ -47,6 +49,21 @@ export function createHealth({ kernel, database, startedAt, now, version }: Heal
       }
     },
   };
+}
+
+/** Believes the head only with the last entry: damage at the end of the log hides until it is read. */
+async function countEntries({ db }: Database): Promise<number> {
+  const end = await db
+    .selectFrom('audit_head')
+    .leftJoin('audit_log', (join) => join.on('audit_log.seq', '=', sql`audit_head.size - 1`))
+    .select(['audit_head.size', 'audit_log.hash', 'audit_log.body'])
+    .executeTakeFirst();
+  const size = end?.size ?? 0;
+  if (size > 0 && (typeof end?.body !== 'string' || leafHash(end.body) !== end.hash))
+    throw new Error(
+      'The last entry of the audit log is missing or damaged. Run `countersign audit verify`, or restore a backup with `countersign restore FOLDER --force`.',
+    );
+  return size;
 }
 
 /** What this process knows about its own evidence, without trying. */

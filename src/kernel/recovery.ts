@@ -6,7 +6,7 @@ import type { LeasePort } from '../contract/ports.ts';
 import { type Principal, principalName } from '../contract/principal.ts';
 import { uuidFloor } from '../lib/random.ts';
 import { HAND_OVER_MS } from './approvals/hand-over.ts';
-import { toApproval } from './approvals/query.ts';
+import { toApproval } from './approvals/row.ts';
 import type { ApprovalExecutor } from './approvals/service.ts';
 import { closeLostReads as closeReads, loseUse, settleUse } from './approvals/use.ts';
 import { prepareEntry } from './log/entry.ts';

@@ -1,10 +1,12 @@
 import { type Selectable, sql } from 'kysely';
 import type { JsonValue } from '../contract/json.ts';
 import type { CallDetail, CallFilter, CallRecord, TelemetryPort, ToolMetrics } from '../contract/ports.ts';
-import { uuidFloor } from '../lib/random.ts';
+import { principalName } from '../contract/principal.ts';
+import { uuidFloor, uuidTime } from '../lib/random.ts';
 import type { Recorder } from './call/recorder.ts';
 import { type CallStat, readCallStats } from './call-stats.ts';
 import { findByWords } from './call-words.ts';
+import { parseDate, parseJson } from './store/cells.ts';
 import type { Database } from './store/database.ts';
 import type { CallsTable } from './store/tables.ts';
 
@@ -35,6 +37,17 @@ export function createTelemetry(database: Database, recorder: Recorder): Telemet
       const row = await db.selectFrom('calls').selectAll().where('call_id', '=', callId).executeTakeFirst();
       return row && detail(db, row);
     },
+    async hasArtifact(principal, artifact) {
+      await recorder.flush();
+      const row = await db
+        .selectFrom('call_artifacts')
+        .innerJoin('calls', 'calls.call_id', 'call_artifacts.call_id')
+        .select('calls.call_id')
+        .where('call_artifacts.artifact_id', '=', artifact)
+        .where('calls.principal', '=', principalName(principal))
+        .executeTakeFirst();
+      return row !== undefined;
+    },
     metrics: async (from, toolkit) => summarise(await since(from, toolkit)),
     errors: async (from, toolkit) => countErrors(await since(from, toolkit, true)),
   };
@@ -60,9 +73,11 @@ function filtered(db: Database['db'], filter: CallFilter) {
 }
 
 function toRecord(row: Row): CallRecord {
+  const at = parseDate(row.started_at);
   return {
     callId: row.call_id,
-    at: new Date(row.started_at),
+    at: at ?? uuidTime(row.call_id),
+    ...(at ? {} : { damaged: 'started_at' }),
     tool: row.tool,
     toolkit: row.toolkit,
     category: row.category,
@@ -91,14 +106,17 @@ async function detail(db: Database['db'], row: Row): Promise<CallDetail> {
     .execute();
   const kept = (kind: string): JsonValue | undefined => {
     const body = payloads.find((one) => one.kind === kind)?.body;
-    return body ? (JSON.parse(body) as JsonValue) : undefined;
+    return body ? parseJson(body) : undefined;
   };
+  const record = toRecord(row);
+  const finishedAt = row.finished_at === null ? undefined : parseDate(row.finished_at);
   return {
-    ...toRecord(row),
+    ...(row.finished_at === null || finishedAt ? {} : { damaged: 'finished_at' }),
+    ...record,
     args: kept('args'),
     result: kept('result'),
-    startedAt: new Date(row.started_at),
-    finishedAt: row.finished_at === null ? undefined : new Date(row.finished_at),
+    startedAt: record.at,
+    finishedAt,
   };
 }
 

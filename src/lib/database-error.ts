@@ -3,6 +3,7 @@ const SQLSTATE = /^(?!E)(?=.*\d)[0-9A-Z]{5}$/;
 /** What the driver itself says when a connection breaks; these errors have no code. */
 const LOST =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+export const DAMAGED = 'The database is damaged. Restore a backup with `countersign restore FOLDER --force`.';
 const DOCTOR = 'Run `countersign doctor`.';
 
 /** What went wrong with the store while it was open, in plain words; undefined when it is no such error. */
@@ -28,7 +29,6 @@ function sqliteProblem(code: string): string {
     return 'The disk is full, so the database cannot be written. Free some space.';
   if (code.startsWith('SQLITE_READONLY'))
     return 'The database is not writable. Grant yourself write access to the file and its directory.';
-  if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB'))
-    return 'The database is damaged. Restore a backup with `countersign restore FOLDER --force`.';
+  if (code.startsWith('SQLITE_CORRUPT') || code.startsWith('SQLITE_NOTADB')) return DAMAGED;
   return `The database could not be read or written (${code}). ${DOCTOR}`;
 }

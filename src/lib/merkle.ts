@@ -93,7 +93,7 @@ export function inclusionPlan(index: number, size: number): NodeRef[][] {
 /** RFC 9162 2.1.4.1, as ranges. */
 export function consistencyPlan(oldSize: number, newSize: number): NodeRef[][] {
   const plan: NodeRef[][] = [];
-  if (oldSize === 0 || oldSize === newSize) return plan;
+  if (oldSize === 0) return plan;
   let start = 0;
   let end = newSize;
   // The old root itself is left out of the proof when it is a complete subtree of the new tree.

@@ -39,5 +39,11 @@ export const uuidFloor = (time: number): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 };
 
+/** When an id was made; the epoch for what is not one. */
+export function uuidTime(id: string): Date {
+  const hex = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id);
+  return new Date(hex ? Number.parseInt(`${hex[1]}${hex[2]}`, 16) : 0);
+}
+
 /** 128 random bits as 32 hex digits: what makes a hash of a short value say nothing about it. */
 export const newSalt = (): string => randomHex(16);

@@ -5,6 +5,7 @@ import type { Migration } from '../contract/migration.ts';
 import type { Database } from '../kernel/store/database.ts';
 import { runners } from '../kernel/store/statements.ts';
 import type { Tables } from '../kernel/store/tables.ts';
+import { DAMAGED, describeDatabaseError } from '../lib/database-error.ts';
 import { makeFolder } from '../lib/file-error.ts';
 import { coreMigrations, migrate } from './migrate.ts';
 import { isPostgresUrl, StoreError, storeError } from './store-error.ts';
@@ -16,21 +17,28 @@ export interface StorageOptions {
   readonly migrations: { readonly names: readonly string[]; load(): Promise<readonly Migration[]> };
   /** A signing key belongs to the database, so it cannot be new. */
   hasKey?(): boolean;
+  /** Looks at the database as it was found, before its schema is brought forward; throws to refuse it. */
+  inspect?(database: Database): Promise<void>;
 }
 
 /** Opens the store and brings its schema forward. Throws a `StoreError` when it cannot. */
-export async function openStorage({ url, migrations, hasKey }: StorageOptions): Promise<Database> {
+export async function openStorage({ url, migrations, hasKey, inspect }: StorageOptions): Promise<Database> {
   try {
-    if (!isPostgresUrl(url)) refuseEmptied(url, hasKey);
-    return await open(url, migrations);
+    if (!isPostgresUrl(url)) refuseLost(url, hasKey);
+    return await open(url, migrations, inspect);
   } catch (error) {
     throw storeError(url, error);
   }
 }
 
-async function open(url: string, ofToolkits: StorageOptions['migrations']): Promise<Database> {
+async function open(
+  url: string,
+  ofToolkits: StorageOptions['migrations'],
+  inspect: StorageOptions['inspect'],
+): Promise<Database> {
   const database = isPostgresUrl(url) ? await postgres(url) : await sqlite(url);
   try {
+    await inspect?.(database);
     await migrate(database.db as unknown as Kysely<unknown>, database.engine, {
       names: [...coreMigrations.map(({ name }) => name), ...ofToolkits.names],
       load: async () =>
@@ -43,11 +51,13 @@ async function open(url: string, ofToolkits: StorageOptions['migrations']): Prom
   return database;
 }
 
-/** An emptied file must not quietly become the start of a new log. */
-function refuseEmptied(path: string, hasKey: StorageOptions['hasKey']): void {
-  if (!existsSync(path) || statSync(path).size > 0 || !hasKey?.()) return;
+/** A deleted or emptied file must not quietly become the start of a new log. */
+function refuseLost(path: string, hasKey: StorageOptions['hasKey']): void {
+  if (path === ':memory:') return;
+  const state = existsSync(path) ? (statSync(path).size === 0 ? 'is empty' : undefined) : 'is missing';
+  if (state === undefined || !hasKey?.()) return;
   throw new StoreError(
-    `The database ${path} is empty, but the data directory has the signing key of an audit log. Restore a backup with \`countersign restore FOLDER --force\`, or move the empty file away to start a new log.`,
+    `The database ${path} ${state}, but the data directory has the signing key of an audit log. Restore a backup with \`countersign restore FOLDER --force\`, correct storage.url, or move audit-key.pem away to start a new log.`,
   );
 }
 
@@ -115,6 +125,18 @@ export async function storeInUse(path: string): Promise<boolean> {
     return false;
   } catch (error) {
     return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+  }
+}
+
+/** What is wrong with the file, read as a whole; undefined when it is in order. PostgreSQL checks its pages itself. */
+export async function findFileDamage({ db, engine }: Database): Promise<string | undefined> {
+  if (engine === 'postgres') return undefined;
+  try {
+    const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
+    if (rows.every(({ quick_check }) => quick_check === 'ok')) return undefined;
+    return DAMAGED;
+  } catch (error) {
+    return describeDatabaseError(error) ?? String(error);
   }
 }
 

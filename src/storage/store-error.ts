@@ -60,7 +60,7 @@ function sqliteProblem(path: string, code: string, text: string, error: unknown)
   const elsewhere = 'or set storage.url or COUNTERSIGN_HOME to a writable location';
   if (code === 'SQLITE_NOTADB')
     return `${store}: this file is not a SQLite database. Name another file as storage.url, or restore a backup with \`countersign restore FOLDER --force\`.`;
-  if (code === 'SQLITE_CORRUPT')
+  if (code.startsWith('SQLITE_CORRUPT'))
     return `${store}: this file is damaged. Restore a backup with \`countersign restore FOLDER --force\`.`;
   // libsql gives extended codes, like that of a read-only folder, no name.
   if (code.startsWith('SQLITE_READONLY') || text.includes('readonly database'))

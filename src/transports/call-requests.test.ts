@@ -114,9 +114,9 @@ describe('a request of a client', () => {
   });
 
   it('has no arguments, label or key where none is given', async () => {
-    for (const key of ['', 5, undefined]) {
+    for (const meta of [...['', 5].map((key) => ({ 'countersign/idempotency_key': key })), {}, undefined]) {
       const { served, requests } = world();
-      const context = contextOf({ _meta: { 'countersign/idempotency_key': key } });
+      const context = contextOf({ _meta: meta });
       await call(served, context, { ...CALLER, client: undefined }, { arguments: undefined });
       expect(requests[0]).toMatchObject({ args: {}, principal: LOCAL_AGENT, idempotencyKey: undefined });
       expect(requests[0]?.principal).not.toHaveProperty('label');

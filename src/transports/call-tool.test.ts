@@ -1,8 +1,11 @@
-import type { ServerContext } from '@modelcontextprotocol/server';
+import { ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import { plain } from '../catalogue/dialect.ts';
 import type { Principal } from '../contract/principal.ts';
+import { RPC_ERROR } from '../contract/servers.ts';
+import type { BoundTool } from '../contract/toolkit.ts';
 import type { CallRequest } from '../kernel/call/call.ts';
-import { callTool, pick } from './call-tool.ts';
+import { callPlainTool, callTool, pick } from './call-tool.ts';
 import type { QuestionState } from './legs.ts';
 import type { Peer, Served } from './served.ts';
 
@@ -93,12 +96,26 @@ const serving = (names: readonly string[], discovery = false): Served =>
 describe('a tool that is not there', () => {
   it('is named together with the listed one that was probably meant, and no other', async () => {
     const served = serving(['x_post_tweet', 'x_like_tweet', 'get_stats']);
-    await expect(pick(served, 'x_pots_tweet', {})).rejects.toThrow(
-      'Unknown tool: x_pots_tweet. Did you mean x_post_tweet?',
-    );
+    await expect(pick(served, 'x_pots_tweet', {})).rejects.toMatchObject({
+      code: ProtocolErrorCode.InvalidParams,
+      message: 'Unknown tool: x_pots_tweet. Did you mean x_post_tweet?',
+    });
     await expect(pick(served, 'q'.repeat(500), {})).rejects.toThrow(`Unknown tool: ${'q'.repeat(80)}. `);
     await expect(pick(served, 'make_coffee', {})).rejects.toThrow(
       'Unknown tool: make_coffee. tools/list shows the tools of this session; a person chooses them with --toolkits and --profile.',
     );
   });
+});
+
+it('a note of one of our own tools is never taken for a protocol error of a server', async () => {
+  const notes = { [RPC_ERROR]: { code: -32_001, message: 'no' } };
+  const served = {
+    modes: () => ({ mode: 'autopilot', approvalMode: false }),
+    invoke: async () => ({ callId: 'c1', outcome: { status: 'ok', data: { done: true }, notes } }),
+  } as unknown as Served;
+  const owned = { tool: { name: 'do_it' }, toolkit: { dialect: plain } } as unknown as BoundTool;
+  const peer: Peer = { transport: 'stdio', principal: PERSON };
+  const { signal } = new AbortController();
+  const request = { args: {}, client: undefined, meta: undefined, signal };
+  expect(await callPlainTool(served, peer, owned, request)).toMatchObject({ isError: false, _meta: notes });
 });

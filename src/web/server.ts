@@ -26,6 +26,7 @@ import {
   requireScraper,
   SESSION_PATH,
   type WebEnv,
+  withoutPlace,
 } from './sign-in.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -115,7 +116,10 @@ export function createWebApp(ports: WebPorts): Hono {
       const issues = policyIssues(error);
       return context.json({ error: error.message, code: 'validation_error', detail: { issues } }, 400);
     }
-    ports.log.error('A request of the web app failed', { path: context.req.path, error });
+    ports.log.error('A request of the web app failed', {
+      path: withoutPlace(context.req.path),
+      error,
+    });
     return context.json({ error: 'Internal error. Details are in the server log.', code: 'internal' }, 500);
   });
   api.use(bodyLimit({ maxSize: MAX_BODY_BYTES }));

@@ -9,6 +9,9 @@ import { internalPath } from '../lib/internal-path.ts';
 const COOKIE = 'countersign_session';
 /** Followed by 128 random bits. */
 export const SESSION_PATH = '/api/s';
+/** The path as the server log may have it: without what only the session's own page knows. */
+export const withoutPlace = (path: string): string => path.replace(/^\/api\/s\/[^/]+/u, `${SESSION_PATH}/…`);
+
 const LINK_MS = 10 * 60 * 1000;
 const SESSION_MS = 30 * 24 * 60 * 60 * 1000;
 const CSRF_HEADER = 'x-csrf-token';

@@ -33,7 +33,14 @@ describe('agents and their requests on the command line', () => {
     expect((await terminal.run('approvals', 'reject')).code).toBe(2);
     expect((await terminal.run('approvals', 'reject', '1', '--all')).code).toBe(2);
     expect((await terminal.run('approvals', 'reject', '--agent', 'nobody')).code).toBe(2);
-    const byAgent = await terminal.run('approvals', 'reject', '--agent', 'robin', '--reason', 'not now');
+    const byAgent = await terminal.run(
+      'approvals',
+      'reject',
+      '--agent',
+      'agent:robin',
+      '--reason',
+      'not now',
+    );
     expect(byAgent).toMatchObject({ code: 0, out: expect.stringContaining('Rejected 2 approvals') });
     expect(await pending()).toEqual(['agent:local x_like_tweet', 'agent:local x_post_tweet']);
     await terminal.run('approvals', 'reject', '--tool', 'x_like_tweet');

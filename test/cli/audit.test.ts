@@ -111,6 +111,25 @@ describe('the audit commands that read', () => {
     expect(Object.keys(before)).toContain('audit-key.pem');
   });
 
+  it('say that rows differ when the log itself is intact', async () => {
+    const call = await sample();
+    edit(`update calls set tool = 'other' where call_id = '${call}'`);
+    const { code, out } = await terminal.run('audit', 'verify');
+    expect(code).toBe(1);
+    expect(out).toContain('Verification FAILED: rows in the database differ from the audit log.');
+    expect(out).toMatch(/First difference \(see entry \d+\):\n.*other/);
+    expect(out).not.toContain('invalid entry');
+  });
+
+  it('write no proof of a call whose entry was changed', async () => {
+    const call = await sample();
+    edit(`update audit_log set body = replace(body, 'ledger', 'edited') where call_id = '${call}'`);
+    const file = join(terminal.home, 'proof.json');
+    const { code, out, err } = await terminal.run('audit', 'prove', call, '-o', file);
+    expect({ code, out, exists: existsSync(file) }).toEqual({ code: 1, out: '', exists: false });
+    expect(err).toMatch(/^Error: Entry \d+ of the audit log does not match its hash/);
+  });
+
   it('read what is still in the write-ahead log of a killed process and leave it there', async () => {
     await sample();
     const copy = join(terminal.home, 'killed');

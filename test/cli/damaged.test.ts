@@ -1,4 +1,14 @@
-import { closeSync, openSync, readFileSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import SqliteFile from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -20,6 +30,10 @@ describe('a damaged database', () => {
     database.exec(sql);
     database.close();
   };
+  const key = (): string => join(terminal.home, 'audit-key.pem');
+  const removeStore = (): void => {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(store + suffix, { force: true });
+  };
   const invalid = (column: string) => `cast(replace(cast(${column} as blob), x'6c', x'ff') as text)`;
   const propose = (text: string) => terminal.run('call', 'x_post_tweet', '--args', JSON.stringify({ text }));
 
@@ -36,6 +50,40 @@ describe('a damaged database', () => {
     expect((await terminal.run('status')).code).toBe(0);
     const { code, out } = await terminal.run('audit', 'verify');
     expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('First invalid entry: 1') });
+  });
+
+  it('with one approval that cannot be read lists, counts and rejects the others', async () => {
+    for (const text of ['one', 'two', 'three']) await propose(text);
+    await terminal.run('agents', 'add', 'robin');
+    edit(`update approvals set args = cast(x'61ff62' as text) where id = 2`);
+    edit(`update agents set created_at = 'yesterday'`);
+    const message = 'Approval 2 cannot be read. Run `countersign audit verify`.';
+    for (const command of [['approvals', 'list'], ['status']]) {
+      const { code, out } = await terminal.run(...command);
+      expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Approval 2 cannot be read.') });
+      expect(out).toContain('3 ');
+    }
+    expect(await terminal.json('approvals', 'list')).toMatchObject([
+      { id: 3 },
+      { id: 2, damaged: 'args', error: message },
+      { id: 1 },
+    ]);
+    expect((await terminal.run('agents', 'list')).out).toContain('Agent robin cannot be read.');
+    expect(await terminal.run('approvals', 'show', '2')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(message),
+    });
+    expect(await terminal.run('approvals', 'approve', '2')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(message),
+    });
+    const all = await terminal.run('approvals', 'reject', '--all');
+    expect(all).toMatchObject({ code: 1, out: expect.stringContaining('Rejected 2 approvals.') });
+    expect(all.out).toContain(`2: ${message}`);
+    expect((await terminal.run('approvals', 'reject', '2')).out).toContain(
+      'Rejected approval 2, which cannot be read. x_post_tweet was not run.',
+    );
+    expect(await terminal.json('approvals', 'list')).toEqual([]);
   });
 
   it('with a page of the audit log overwritten makes status and verify exit 1 and say so', async () => {
@@ -60,6 +108,41 @@ describe('a damaged database', () => {
     expect(readFileSync(store).equals(before)).toBe(true);
   });
 
+  /** Overwrites the page that holds the first or the last rows of a table. */
+  const overwrite = (table: string, end: 'min' | 'max'): void => {
+    edit('pragma wal_checkpoint(truncate)');
+    const reader = new SqliteFile(store);
+    const { page } = reader
+      .prepare(
+        `select ${end}(pageno) as page from dbstat where name = '${table}' and pagetype in ('leaf', 'overflow')`,
+      )
+      .get([]) as { page: number };
+    const { page_size } = reader.prepare('pragma page_size').get([]) as { page_size: number };
+    reader.close();
+    const file = openSync(store, 'r+');
+    writeSync(file, Buffer.alloc(page_size, 0xee), 0, page_size, (page - 1) * page_size);
+    closeSync(file);
+  };
+
+  it.each([
+    ['audit_log', 'max', ['status', 'doctor']],
+    ['approvals', 'min', ['status', 'doctor']],
+    // Status reads only what it shows.
+    ['approvals', 'max', ['doctor']],
+  ] as const)('with a page of %s (%s) overwritten fails in plain words', async (table, end, commands) => {
+    for (let n = 0; n < 8; n += 1) await propose(`hello ${n} ${'x'.repeat(200)}`);
+    overwrite(table, end);
+    for (const command of commands) {
+      const { code, out, err } = await terminal.run(command);
+      expect({ command, code, said: out + err }).toEqual({
+        command,
+        code: 1,
+        said: expect.stringMatching(/damaged\. Restore a backup/),
+      });
+      expect(out + err).not.toContain('malformed');
+    }
+  });
+
   it('that was emptied next to a signing key is refused and left alone', async () => {
     await propose('hello');
     for (const suffix of ['-wal', '-shm']) rmSync(store + suffix, { force: true });
@@ -72,8 +155,55 @@ describe('a damaged database', () => {
       ),
     });
     expect(readFileSync(store)).toHaveLength(0);
-    rmSync(store);
+  });
+
+  it('that was deleted next to a signing key is not replaced, until the key is moved away', async () => {
+    await propose('hello');
+    removeStore();
+    for (const command of ['status', 'doctor', 'pause']) {
+      const { code, out, err } = await terminal.run(command);
+      expect({ command, code, said: out + err }).toEqual({
+        command,
+        code: 1,
+        said: expect.stringContaining(`The database ${store} is missing, but the data directory has`),
+      });
+    }
+    expect(existsSync(store)).toBe(false);
+    renameSync(key(), join(terminal.home, 'old-key.pem'));
     expect((await terminal.run('status')).code).toBe(0);
+  });
+
+  it('of another log is refused next to our key, and goes on with a new one', async () => {
+    await propose('hello');
+    const aside = join(terminal.home, 'other.db');
+    edit('pragma wal_checkpoint(truncate)');
+    copyFileSync(store, aside);
+    removeStore();
+    rmSync(key());
+    await propose('mine');
+    removeStore();
+    copyFileSync(aside, store);
+    for (const command of ['status', 'doctor', 'pause']) {
+      const { code, out, err } = await terminal.run(command);
+      expect({ command, code, said: out + err }).toEqual({
+        command,
+        code: 1,
+        said: expect.stringContaining(`The database ${store} has the audit log of another installation`),
+      });
+    }
+    expect((await terminal.run('audit', 'verify')).err).toContain('has never signed this audit log');
+    // Whoever names it may look into it, and entries that nobody signed stay unsigned.
+    edit('delete from audit_checkpoints');
+    expect(await terminal.run('sessions', '--store', store)).toMatchObject({ code: 0, err: '' });
+    const reader = new SqliteFile(store);
+    expect(reader.prepare('select * from audit_checkpoints').all([])).toEqual([]);
+    reader.close();
+    removeStore();
+    copyFileSync(aside, store);
+    rmSync(key());
+    expect((await terminal.run('pause')).code).toBe(0);
+    const { code, out, err } = await terminal.run('audit', 'verify');
+    expect({ code, err, out }).toEqual({ code: 0, err: '', out: expect.stringMatching(/^Key .*\nKey /m) });
   });
 
   it('of another program is refused and left alone', async () => {

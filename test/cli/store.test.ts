@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openStorage } from '../../src/app/open-storage.ts';
+import { KeyFile } from '../../src/kernel/log/signing/key-file.ts';
 import { freshPostgres } from '../support/engines.ts';
 import { openTerminal } from './support.ts';
 
@@ -52,6 +53,24 @@ describe('a store that cannot be opened', () => {
     expect((await terminal.run('status')).err).toMatch(
       /Cannot open the database \S*below\.db: .* is a file, not a directory/,
     );
+  });
+
+  it('warns on PostgreSQL about a key that has not signed there yet, and lets it join', async () => {
+    useStore(await freshPostgres());
+    await terminal.run('call', 'get_mode');
+    const key = join(terminal.home, 'audit-key.pem');
+    const own = readFileSync(key);
+    rmSync(key);
+    new KeyFile(terminal.home).readOrCreate();
+    const { code, out } = await terminal.run('status');
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/Signing key +WARNING/) });
+    expect((await terminal.run('doctor')).out).toMatch(/! signing key +audit-key\.pem/);
+    await terminal.run('call', 'get_mode');
+    expect((await terminal.json<{ key_problem: unknown }>('status')).key_problem).toBeNull();
+    expect((await terminal.run('audit', 'verify')).out.match(/^Key /gm)).toHaveLength(2);
+    writeFileSync(key, own);
+    expect((await terminal.run('status')).out).not.toContain('WARNING');
+    rmSync(key);
   });
 
   it('is one finding of doctor, which still looks at what needs no store', async () => {

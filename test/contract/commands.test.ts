@@ -27,7 +27,7 @@ function importsOf(path: string, text = readFileSync(path, 'utf8')): Imports {
 
 const filesIn = (folder: string): string[] =>
   (readdirSync(folder, { recursive: true }) as string[])
-    .filter((path) => /\.ts$/.test(path) && !/\.test\.ts$/.test(path))
+    .filter((path) => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path))
     .map((path) => join(folder, path).replaceAll('\\', '/'));
 
 const kits = toolkitEntries.filter(({ commands }) => commands !== undefined).map(({ id }) => id);
@@ -107,9 +107,40 @@ describe('the core of the command line', () => {
     });
     expect(faults).toEqual([]);
   });
+});
 
-  it('leaves queries to the kernel', () => {
-    const query = /\b(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql`/;
-    expect(core.filter((path) => query.test(readFileSync(path, 'utf8')))).toEqual([]);
+describe('queries', () => {
+  const QUERY = /\b(selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(|\bsql[`<]/;
+  const TABLE =
+    /\b(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto|(?:inner|left|right|full|cross)Join|using)\(\s*\[?\s*(['"`]?)(\w*)/g;
+  const read = (path: string): string => readFileSync(path, 'utf8');
+  /** Tables that are not the gateway's own; a name that is worked out counts as one. */
+  const foreignTables = (text: string): string[] => [
+    ...[...text.matchAll(TABLE)]
+      .filter(([, quote, name = '']) => quote === '' || !name.startsWith('gateway_'))
+      .map(([found]) => found),
+    ...(text.match(/\bsql[`<]/g) ?? []),
+  ];
+
+  it('are left to the kernel, the storage, the toolkits and the gateway', () => {
+    const owners = /^src\/(kernel|storage|toolkits|gateway)\//;
+    const others = filesIn('src').filter((path) => !owners.test(path));
+    expect(others.length).toBeGreaterThan(100);
+    expect(others.filter((path) => QUERY.test(read(path)))).toEqual([]);
+  });
+
+  it('of the gateway read its own tables', () => {
+    const files = filesIn('src/gateway');
+    expect(files.filter((path) => QUERY.test(read(path)))).not.toEqual([]);
+    expect(files.flatMap((path) => foreignTables(read(path)).map((found) => `${path}: ${found}`))).toEqual(
+      [],
+    );
+  });
+
+  it('would be refused elsewhere', () => {
+    expect(QUERY.test("db.selectFrom('calls')")).toBe(true);
+    expect(QUERY.test('sql<Row>`select 1`')).toBe(true);
+    expect(foreignTables("db.selectFrom('gateway_servers').innerJoin('calls', 'a', 'b')")).toHaveLength(1);
+    expect(foreignTables('db\n.selectFrom(\n  table)')).toHaveLength(1);
   });
 });

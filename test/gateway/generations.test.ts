@@ -227,3 +227,19 @@ it.each([400, 404])(
     }
   },
 );
+
+it('takes a server that is silent about what it does not know for a legacy one', async () => {
+  const known = `{
+    initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'shy', version: '1' } },
+    'tools/list': { tools: [{ name: 'read', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }] },
+    'tools/call': { content: [{ type: 'text', text: 'read' }] },
+  }`;
+  const script = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line);
+    const result = (${known})[method];
+    if (id !== undefined && result) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  })`;
+  place = await openPlace(stdioServer('shy', '-e', script));
+  await place.trust('shy');
+  expect((await place.call('shy__read', {})).outcome).toMatchObject({ status: 'ok' });
+});

@@ -145,48 +145,44 @@ describe('looking for what became of a call sends nothing but reads', () => {
     return settled;
   };
 
-  it.each(['github', 'local'] as const)(
-    'to a repository on forge %s, nor moves a branch',
-    async (forge) => {
-      const folder = tempFolder();
-      const bare = join(folder, 'hub.git');
-      const clone = join(folder, 'clone');
-      git(folder, 'clone', '-q', '--bare', makeRepo(join(folder, 'source'), { 'a.txt': 'one\n' }), bare);
-      git(folder, 'clone', '-q', bare, clone);
-      const github = await startGithub(bare);
-      const world = await openWorld({
-        cwd: '/',
-        folder,
-        config: {
-          repos: { 'acme/app': { forge, path: clone, ...(forge === 'local' ? { remote: 'origin' } : {}) } },
-          qa: { sandbox: 'off', test: ['true'], lint: ['true'] },
-          github: { base_url: github.url, token: 'tok' },
-        },
-      });
-      const seen = () => ({
-        requests: writing(github.requests),
-        refs: git(bare, 'for-each-ref'),
-        clone: snapshot(clone),
-      });
-      const settled = await lookAtAll(world, seen);
-      const people = forge === 'github' ? 'refused, refused' : 'not_done, done';
-      expect(settled).toEqual([
-        'runs_create: not_done, done',
-        'github_issues_create: not_done, done',
-        'github_issues_batch_create: not_done, not_done',
-        'code_branch_pr_create: not_done, done',
-        'github_pr_comment_create: not_done, done',
-        'code_branch_pr_update: not_done, done',
-        'qa_test: not_done, not_done',
-        'qa_lint: not_done, not_done',
-        `dev_issue_close: ${people}`,
-        `dev_pr_review: ${people}`,
-        `dev_pr_merge: ${people}`,
-        `dev_pr_close: ${people === 'not_done, done' ? 'done, done' : people}`,
-      ]);
-      await github.close();
-      await world.close();
-    },
-    60_000,
-  );
+  it.each(['github', 'local'] as const)('to a repository on forge %s, nor moves a branch', async (forge) => {
+    const folder = tempFolder();
+    const bare = join(folder, 'hub.git');
+    const clone = join(folder, 'clone');
+    git(folder, 'clone', '-q', '--bare', makeRepo(join(folder, 'source'), { 'a.txt': 'one\n' }), bare);
+    git(folder, 'clone', '-q', bare, clone);
+    const github = await startGithub(bare);
+    const world = await openWorld({
+      cwd: '/',
+      folder,
+      config: {
+        repos: { 'acme/app': { forge, path: clone, ...(forge === 'local' ? { remote: 'origin' } : {}) } },
+        qa: { sandbox: 'off', test: ['true'], lint: ['true'] },
+        github: { base_url: github.url, token: 'tok' },
+      },
+    });
+    const seen = () => ({
+      requests: writing(github.requests),
+      refs: git(bare, 'for-each-ref'),
+      clone: snapshot(clone),
+    });
+    const settled = await lookAtAll(world, seen);
+    const people = forge === 'github' ? 'refused, refused' : 'not_done, done';
+    expect(settled).toEqual([
+      'runs_create: not_done, done',
+      'github_issues_create: not_done, done',
+      'github_issues_batch_create: not_done, not_done',
+      'code_branch_pr_create: not_done, done',
+      'github_pr_comment_create: not_done, done',
+      'code_branch_pr_update: not_done, done',
+      'qa_test: not_done, not_done',
+      'qa_lint: not_done, not_done',
+      `dev_issue_close: ${people}`,
+      `dev_pr_review: ${people}`,
+      `dev_pr_merge: ${people}`,
+      `dev_pr_close: ${people === 'not_done, done' ? 'done, done' : people}`,
+    ]);
+    await github.close();
+    await world.close();
+  });
 });

@@ -7,6 +7,7 @@ import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import { findServerUrl, requireServerUrl } from '../../daemon/running-server.ts';
 import { type Agent, AgentNameError } from '../../kernel/agents.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
+import { agentName } from '../agent-name.ts';
 import { withApp } from '../context.ts';
 
 interface AddOptions {
@@ -82,7 +83,11 @@ export function listAgents(global: GlobalOptions): Promise<void> {
       table(
         ['NAME', 'SINCE', 'STATE'],
         [
-          ...agents.map((one) => [one.name, one.createdAt.toISOString(), stateOf(one, paused)]),
+          ...agents.map((one) => [
+            one.name,
+            one.damaged ?? one.createdAt.toISOString(),
+            stateOf(one, paused),
+          ]),
           ...others.map((name) => [name, '', pausedState(paused.get(name))]),
         ],
       ),
@@ -98,7 +103,8 @@ function stateOf({ name, revokedAt }: Agent, paused: ReadonlyMap<string, string>
 }
 
 /** Refuses the calls of one agent, in every process that shares the database, until it is resumed. */
-export function setAgentPaused(global: GlobalOptions, name: string, paused: boolean): Promise<void> {
+export function setAgentPaused(global: GlobalOptions, given: string, paused: boolean): Promise<void> {
+  const name = agentName(given);
   return withApp(global, async ({ kernel, person }) => {
     if (!(await kernel.agents.isKnown(name)))
       throw new CliError(`No agent is named ${name}. Run \`countersign agents list\`.`);

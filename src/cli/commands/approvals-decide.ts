@@ -3,11 +3,18 @@ import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { type Outcome, outcomeData } from '../../contract/outcome.ts';
-import type { Approval, ApprovalFilter } from '../../contract/ports.ts';
+import {
+  type Approval,
+  type ApprovalFilter,
+  type DamagedApproval,
+  describeDamaged,
+  isDamaged,
+} from '../../contract/ports.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { print, printJson } from '../../terminal/output.ts';
 import { counted, sentence } from '../../terminal/text.ts';
 import { hintOf } from '../act.ts';
+import { agentName } from '../agent-name.ts';
 import { asJson } from '../approval-json.ts';
 import { withApp } from '../context.ts';
 import { approveOrWait } from '../signature.ts';
@@ -68,11 +75,12 @@ export function reject(global: GlobalOptions, ids: readonly string[], options: R
     if (many === ids.length > 0)
       throw new CliError('Specify IDs, or --batch ID, --agent NAME, --tool NAME or --all.', 2);
     if (many) return rejectMany(app, global, options);
-    const rejected: Approval[] = [];
+    const rejected: (Approval | DamagedApproval)[] = [];
     for (const id of ids) {
       const approval = await app.kernel.approvals.reject(id, app.person, options);
       rejected.push(approval);
-      if (!global.json) print(`Rejected approval ${approval.id}. ${approval.tool} was not run.`);
+      const which = `approval ${approval.id}${isDamaged(approval) ? ', which cannot be read' : ''}`;
+      if (!global.json) print(`Rejected ${which}. ${approval.tool} was not run.`);
     }
     const [only] = rejected;
     if (global.json) printJson(rejected.length === 1 && only ? asJson(only) : rejected.map(asJson));
@@ -82,26 +90,29 @@ export function reject(global: GlobalOptions, ids: readonly string[], options: R
 /** One decision for each, as if made one after the other: what another person decides first is left as it is. */
 async function rejectMany(app: App, global: GlobalOptions, options: RejectOptions): Promise<void> {
   const { kernel, person, inventory } = app;
+  const agent = options.agent === undefined ? undefined : agentName(options.agent);
   if (options.tool !== undefined) await requireTool(inventory, options.tool);
-  if (options.agent !== undefined && !(await kernel.agents.isKnown(options.agent)))
-    throw new CliError(`No agent is named ${options.agent}. Run \`countersign agents list\`.`, 2);
+  if (agent !== undefined && !(await kernel.agents.isKnown(agent)))
+    throw new CliError(`No agent is named ${agent}. Run \`countersign agents list\`.`, 2);
   const filter: ApprovalFilter = {
     states: ['pending'],
     order: 'oldest',
     limit: PAGE,
-    requesters: options.agent === undefined ? undefined : [{ kind: 'agent', id: options.agent }],
+    requesters: agent === undefined ? undefined : [{ kind: 'agent', id: agent }],
     tools: options.tool === undefined ? undefined : [options.tool],
     ...(options.batch === undefined ? {} : { groupId: options.batch }),
   };
   const rejected: number[] = [];
   const kept: { id: number; error: string }[] = [];
-  for (;;) {
-    const pending = (await kernel.approvals.list(filter)).filter(({ id }) =>
-      kept.every((one) => one.id !== id),
-    );
+  for (let afterId = 0; ; ) {
+    const pending = await kernel.approvals.page({ ...filter, afterId });
     if (pending.length === 0) break;
-    for (const { id } of pending) {
+    for (const one of pending) {
+      const { id } = one;
+      afterId = id;
       try {
+        // What cannot be read is rejected by its ID, after the person has read its name.
+        if (isDamaged(one)) throw new Error(describeDamaged(one));
         await kernel.approvals.reject(id, person, options);
         rejected.push(id);
       } catch (error) {
@@ -127,9 +138,9 @@ async function chosenApprovals(
   if (ways > 1) throw new CliError('Specify only one of IDs, --all and --batch.', 2);
   if (ways === 0) throw new CliError('Specify at least one ID: countersign approvals approve ID', 2);
   if (ids.length > 0) return ids;
-  const found: Approval[] = [];
+  const found: (Approval | DamagedApproval)[] = [];
   for (;;) {
-    const page = await approvals.list({
+    const page = await approvals.page({
       states: ['pending'],
       order: 'oldest',
       limit: PAGE,

@@ -9,11 +9,15 @@ import {
   type Approval,
   type ApprovalFilter,
   type ApprovalState,
+  type DamagedApproval,
   describeAsked,
+  describeDamaged,
+  isDamaged,
 } from '../../contract/ports.ts';
 import { type ApprovalPresentation, ENVIRONMENTS } from '../../contract/presentation.ts';
 import { describeRequester, parsePrincipal, principalName } from '../../contract/principal.ts';
 import { approvalEdits, countFacets, type FacetCounts } from '../../kernel/approvals/query.ts';
+import { approvalDifferences } from '../../kernel/views/approval-evidence.ts';
 import { previewDiff } from '../../lib/preview-diff.ts';
 import { colorOf, paint } from '../../terminal/color.ts';
 import { printChange, printDiff } from '../../terminal/diff.ts';
@@ -47,17 +51,21 @@ export function listApprovals(global: GlobalOptions, options: ListOptions): Prom
     mustBeToolkit(inventory, options.toolkit);
     const filter = filterOf(options, now());
     const order = options.state === undefined ? 'danger' : 'newest';
-    const rows = await kernel.approvals.list({ ...filter, states, limit, order, fresh: true });
+    const rows = await kernel.approvals.page({ ...filter, states, limit, order, fresh: true });
     if (global.json) return printJson(rows.map(asJson));
-    const tell = (found: readonly Approval[]): void => {
-      const cells = found.map((one) => [
-        String(one.id),
-        { text: one.state, color: colorOf(one.state) },
-        age(one.createdAt, now()),
-        plainText(describeRequester(one.requester)),
-        riskOf(one),
-        plainText(describeAsked(one)),
-      ]);
+    const tell = (found: readonly (Approval | DamagedApproval)[]): void => {
+      const cells = found.map((one) => {
+        const id = String(one.id);
+        if (isDamaged(one)) return [id, plainText(one.state), '', '', '', describeDamaged(one)];
+        return [
+          id,
+          { text: one.state, color: colorOf(one.state) },
+          age(one.createdAt, now()),
+          plainText(describeRequester(one.requester)),
+          riskOf(one),
+          plainText(describeAsked(one)),
+        ];
+      });
       print(table(['ID', 'STATE', 'AGE', 'REQUESTER', 'RISK', 'ACTION'], cells, 110));
     };
     const waiting = states.includes('pending');
@@ -70,7 +78,7 @@ export function listApprovals(global: GlobalOptions, options: ListOptions): Prom
         print('\nView: countersign approvals show ID   Decide: countersign approvals approve|reject|edit ID');
     }
     if (options.state !== undefined) return;
-    const given = await kernel.approvals.list({
+    const given = await kernel.approvals.page({
       ...filter,
       states: ['approved'],
       kind: 'permit',
@@ -94,6 +102,8 @@ export function showApproval(
     if (!approval) throw new CliError(`Approval ${id} not found.`);
     const edits = await approvalEdits(database.db, approval.id);
     const presentation = await kernel.approvals.present(approval);
+    const differences = await approvalDifferences(database, approval);
+    if (differences.length > 0) process.exitCode = 1;
     const diff = presentation.body.find((block) => block.type === 'diff');
     if (options.diff) {
       if (!diff) throw new CliError(`Approval ${id} has no diff.`);
@@ -104,9 +114,14 @@ export function showApproval(
       return printJson({
         ...asJson(approval),
         edits,
+        differences,
         presentation,
         ...(diff ? { diff: previewDiff(diff).toString('utf8') } : {}),
       });
+    if (differences.length > 0)
+      printStderr(
+        `Warning: approval ${approval.id} is not what the audit log has: it ${differences.map(plainText).join('; ')}. Do not rely on what is shown; run \`countersign audit verify\`.`,
+      );
     print(describe(approval, presentation, options.args === true));
     for (const edit of edits)
       print(`Edited ${edit.edited_at} by ${edit.editor}: ${edit.old_args} → ${edit.new_args}`);

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { principalName } from '../../contract/principal.ts';
-import { untilStopped } from '../../daemon/listen.ts';
 import {
   checkBundle,
   checkProof,
@@ -13,21 +12,15 @@ import {
   type VerifyReport,
 } from '../../kernel/log/index.ts';
 import { checkpointIn } from '../../kernel/log/signing/checkpoint.ts';
-import { type EntryFormat, formatEntry } from '../../kernel/log/stream.ts';
+import { describeKeyMismatch } from '../../kernel/log/signing/key-mismatch.ts';
+import type { EntryFormat } from '../../kernel/log/stream.ts';
 import { isCallInLog } from '../../kernel/views/audit.ts';
-import { describeDatabaseError } from '../../lib/database-error.ts';
 import { paint } from '../../terminal/color.ts';
-import {
-  print,
-  printExact,
-  printJson,
-  printLine,
-  printStderr,
-  startProgress,
-} from '../../terminal/output.ts';
+import { print, printExact, printJson, printStderr, startProgress } from '../../terminal/output.ts';
 import { counted, plainText, since } from '../../terminal/text.ts';
 import { withApp, withLog } from '../context.ts';
 import { startHelper } from '../verify-helper.ts';
+import { type EntryOptions, exportEntries } from './export-entries.ts';
 
 interface VerifyOptions {
   readonly checkpoint?: string[];
@@ -57,15 +50,23 @@ export async function auditVerify(global: GlobalOptions, options: VerifyOptions)
       await helper?.close();
     });
     if (!report.ok) process.exitCode = 1;
+    // What cannot be read is in the report.
+    const mismatch = await log.keyMismatch().catch(() => undefined);
+    if (mismatch !== undefined) printStderr(`Warning: ${describeKeyMismatch(mismatch)}`);
     if (global.json) return printJson(report);
     const { checkpoints, first } = report;
+    // What is beyond the problems that are listed may be of any kind.
+    const differsInRows = report.more === 0 && report.problems.every(({ code }) => code === 'row');
     print(
       report.ok
         ? paint(
             'green',
             `Verified ${counted(report.size, 'entry', 'entries')} in ${((Date.now() - started) / 1000).toFixed(1)} s. No problems found.`,
           )
-        : paint('red', 'Verification FAILED: the audit log is damaged or was changed.'),
+        : paint(
+            'red',
+            `Verification FAILED: ${differsInRows ? 'rows in the database differ from the audit log' : 'the audit log is damaged or was changed'}.`,
+          ),
     );
     print(`Root        ${report.root}`);
     print(
@@ -82,7 +83,10 @@ export async function auditVerify(global: GlobalOptions, options: VerifyOptions)
       print(
         `Times       ${counted(count, 'entry is', 'entries are')} dated before an earlier one; the first is entry ${reversed.seq} (${reversed.at} after ${reversed.after})`,
       );
-    if (first) print(`\nFirst invalid entry: ${placeOf(first)}\n${first.message}`);
+    if (first)
+      print(
+        `\n${differsInRows ? describeDifference(first) : `First invalid entry: ${placeOf(first)}`}\n${first.message}`,
+      );
     const others = report.problems.filter((problem) => problem !== first);
     for (const problem of others.slice(0, 10)) print(`- ${problem.seq ?? ''} ${problem.message}`);
     const more = others.length - 10 + report.more;
@@ -121,7 +125,15 @@ function readReceipt(file: string): JsonObject {
 
 /** Where only a range is known, its first entry need not be the bad one. */
 const placeOf = ({ seq, to }: Problem): string =>
-  seq === undefined ? 'none in particular' : to === undefined || to === seq ? `${seq}` : `in ${seq} to ${to}`;
+  seq === undefined
+    ? 'not tied to one entry'
+    : to === undefined || to === seq
+      ? `${seq}`
+      : `in ${seq} to ${to}`;
+
+/** The entry is intact; it says what the row should be. */
+const describeDifference = ({ seq }: Problem): string =>
+  seq === undefined ? 'First difference:' : `First difference (see entry ${seq}):`;
 
 function readCheckpoint(file: string): string {
   const note = readFileSync(file, 'utf8');
@@ -209,13 +221,9 @@ function parseFile(file: string): unknown {
   }
 }
 
-interface ExportOptions {
+interface ExportOptions extends EntryOptions {
   readonly run?: string;
   readonly format?: EntryFormat;
-  readonly follow?: boolean;
-  readonly after?: string;
-  readonly output?: string;
-  readonly sign?: boolean;
 }
 
 /** Reads only, unless statements about the run are to be signed: that takes the key, and the log it belongs to. */
@@ -231,37 +239,6 @@ export async function auditExport(global: GlobalOptions, options: ExportOptions)
     : await withLog(global, (log) => log.exportRun(run));
   if (!bundle) throw new CliError(`Run ${run} is not in the audit log.`);
   write(global, bundle, options.output, `Bundle of run ${run}`);
-}
-
-/** One line for each entry. A collector that stopped goes on with `--after` and the `seq` of its last line. */
-async function exportEntries(
-  global: GlobalOptions,
-  format: EntryFormat,
-  { follow, after, output, sign }: ExportOptions,
-): Promise<void> {
-  if (output !== undefined || sign) throw new CliError('--output and --sign need --run.', 2);
-  if (after !== undefined && !/^\d{1,15}$/.test(after))
-    throw new CliError(`"${after}" is not a position. Use the seq of the last entry you have.`, 2);
-  const stop = new AbortController();
-  if (follow) void untilStopped().then(() => stop.abort());
-  await withLog(global, async (log) => {
-    const entries = log.entries({
-      follow,
-      after: after === undefined ? undefined : Number(after),
-      signal: stop.signal,
-      onError: (error) =>
-        printStderr(`Warning: ${describeDatabaseError(error) ?? String(error)} Trying again.`),
-    });
-    // Lines that scroll by on the same screen say enough.
-    const progress = process.stdout.isTTY || follow ? undefined : startProgress();
-    let done = 0;
-    for await (const entry of entries) {
-      await printLine(formatEntry(entry, format));
-      done += 1;
-      progress?.show(`Exported ${counted(done, 'entry', 'entries')}`, done, undefined);
-    }
-    progress?.end();
-  });
 }
 
 export function auditErase(

@@ -9,18 +9,20 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { readConfig } from '../../app/app.ts';
+import { type App, readConfig } from '../../app/app.ts';
 import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import { runningServer } from '../../daemon/running-server.ts';
+import { findKeyMismatch } from '../../kernel/log/signing/key-mismatch.ts';
 import { makeFolder } from '../../lib/file-error.ts';
-import { copyStore, storeInUse } from '../../storage/open.ts';
+import { copyStore, openStorageReadOnly, storeInUse } from '../../storage/open.ts';
 import { isPostgresUrl, type StoreError } from '../../storage/store-error.ts';
 import { print, printJson } from '../../terminal/output.ts';
 import { withApp } from '../context.ts';
 
 const STORE = 'countersign.db';
+const KEY = 'audit-key.pem';
 /** Contents of a data directory in addition to the database; each is copied if present. */
-const BESIDE = ['config.toml', 'audit-key.pem', 'artifacts'] as const;
+const BESIDE = ['config.toml', KEY, 'artifacts'] as const;
 
 /** Copies database, configuration, signing key and artifacts to a new directory. The server may keep running. */
 export function backup(global: GlobalOptions, target: string | undefined): Promise<void> {
@@ -66,7 +68,7 @@ export async function restore(
   if (!existsSync(join(folder, STORE)))
     throw new CliError(`${folder} is not a backup: it does not contain ${STORE}.`);
   await verifyBackup(join(folder, STORE));
-  if (!options.force) await refuseWhileInUse(global, storageUrl);
+  if (!options.force && existsSync(storageUrl)) await refuseWhileInUse(global, storageUrl);
   makeFolder(dirname(storageUrl), 0o700);
   const aside = mkdtempSync(join(dirname(storageUrl), 'before-restore-'));
   for (const suffix of ['', '-wal', '-shm']) {
@@ -81,14 +83,22 @@ export async function restore(
     if (existsSync(to)) renameSync(to, join(aside, name));
     cpSync(from, to, { recursive: true });
   }
+  if (!existsSync(join(folder, KEY))) await moveOtherKey(storageUrl, dataDir, aside);
   if (global.json) return printJson({ restored: folder, previous: aside });
   print(`Restored from ${folder}. The previous data was moved to ${aside}.`);
+}
+
+/** A backup from before the first checkpoint has no key; the one made since then belongs to what was moved aside. */
+async function moveOtherKey(storageUrl: string, dataDir: string, aside: string): Promise<void> {
+  const database = await openStorageReadOnly({ url: storageUrl });
+  const mismatch = await findKeyMismatch(database, dataDir).finally(() => database.close());
+  if (mismatch !== undefined) renameSync(join(dataDir, KEY), join(aside, KEY));
 }
 
 /** A process with the database open would keep using the one moved aside: two inboxes, two audit logs. */
 async function refuseWhileInUse(global: GlobalOptions, storageUrl: string): Promise<void> {
   const inUse = await storeInUse(storageUrl);
-  await withApp(global, async (app) => {
+  const look = async (app: App): Promise<void> => {
     const server = inUse ? await runningServer(app) : undefined;
     if (server) {
       throw new CliError(
@@ -105,7 +115,9 @@ async function refuseWhileInUse(global: GlobalOptions, storageUrl: string): Prom
       throw new CliError(
         'A change is in progress. Stop `countersign up` and all agents first, or use --force.',
       );
-  });
+  };
+  // What is about to be moved aside is neither signed nor compared with the key.
+  await withApp(global, look, { isOtherStore: true });
 }
 
 async function verifyBackup(path: string): Promise<void> {

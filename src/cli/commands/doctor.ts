@@ -9,10 +9,14 @@ import { ConfigError } from '../../config/path.ts';
 import type { Finding, GlobalOptions } from '../../contract/command.ts';
 import { outdatedServer, runningServer, serverEvidenceProblem } from '../../daemon/running-server.ts';
 import { findEvidenceProblem } from '../../kernel/health.ts';
+import { describeKeyMismatch, findKeyMismatch } from '../../kernel/log/signing/key-mismatch.ts';
 import { latestEntryTime } from '../../kernel/views/audit.ts';
+import { describeDatabaseError } from '../../lib/database-error.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { VERSION } from '../../lib/log.ts';
 import { shellWord } from '../../lib/text.ts';
-import { isPostgresUrl, StoreError } from '../../storage/store-error.ts';
+import { findFileDamage } from '../../storage/open.ts';
+import { isPostgresUrl, StoreError, storeError } from '../../storage/store-error.ts';
 import { paint } from '../../terminal/color.ts';
 import { print, printJson } from '../../terminal/output.ts';
 import { counted } from '../../terminal/text.ts';
@@ -27,7 +31,12 @@ const LABELS: Readonly<Record<string, string>> = { store: 'database', unsettled:
 /** Tries everything a session needs, and says for each fault what to do. Exit code 1 when something is broken. */
 export async function doctor(global: GlobalOptions): Promise<void> {
   const findings: Finding[] = [checkNode()];
-  const options = { configPath: global.config, env: process.env, flags: { 'log.level': 'silent' } };
+  const options = {
+    configPath: global.config,
+    env: process.env,
+    flags: { 'log.level': 'silent' },
+    isServing: true,
+  };
   let app: App | undefined;
   try {
     const config = readConfig(options);
@@ -37,7 +46,9 @@ export async function doctor(global: GlobalOptions): Promise<void> {
       detail: existsSync(config.path) ? config.path : `using defaults (no file at ${config.path})`,
     });
     const opened = await openApp(options).catch((error: unknown) => {
-      if (error instanceof StoreError) return error;
+      // What opens may still have a part that cannot be read.
+      if (error instanceof StoreError || describeDatabaseError(error) !== undefined)
+        return storeError(config.storageUrl, error);
       throw error;
     });
     if (opened instanceof StoreError) findings.push(...(await checkWithoutStore(config, opened, global)));
@@ -46,7 +57,7 @@ export async function doctor(global: GlobalOptions): Promise<void> {
       findings.push(...(await checkApp(app, global)));
     }
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = describeDatabaseError(error) ?? (error instanceof Error ? error.message : String(error));
     findings.push({
       check: error instanceof ConfigError ? 'configuration' : 'start',
       status: 'fail',
@@ -77,10 +88,13 @@ function checkNode(): Finding {
 }
 
 async function checkApp(app: App, global: GlobalOptions): Promise<Finding[]> {
+  const damage = await findFileDamage(app.database);
+  if (damage !== undefined) return checkWithoutStore(app.config, new StoreError(damage), global);
   return [
     await checkStore(app),
     await checkEvidence(app),
     checkPolicy(app),
+    ...(await checkKey(app)),
     checkPermissions(app.config),
     await checkClock(app),
     await checkHandshake(app),
@@ -115,7 +129,7 @@ async function checkStore({ database, ports }: App): Promise<Finding> {
     return {
       check: 'store',
       status: 'fail',
-      detail: JSON.stringify(health.database),
+      detail: isObject(health.database) ? String(health.database.message) : '',
       fix: 'Check `storage.url` and the disk.',
     };
   return {
@@ -151,6 +165,14 @@ function checkPolicy({ policy }: App): Finding {
     detail: problem,
     fix: 'Run `countersign audit verify`, then set the rules again on the Policy page (`countersign open`).',
   };
+}
+
+/** With SQLite such a database is refused; a server that joins others on PostgreSQL may bring its key. */
+async function checkKey({ database, config }: App): Promise<Finding[]> {
+  const mismatch = await findKeyMismatch(database, config.dataDir);
+  return mismatch === undefined
+    ? []
+    : [{ check: 'signing key', status: 'warn', detail: describeKeyMismatch(mismatch) }];
 }
 
 function checkPermissions(config: Config): Finding {

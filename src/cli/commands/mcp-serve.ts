@@ -32,7 +32,7 @@ export async function mcpServe(global: GlobalOptions, options: ServeOptions): Pr
         clearTimeout(recovering);
       }
     },
-    { flags },
+    { flags, isServing: true },
   );
 }
 

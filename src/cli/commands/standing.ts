@@ -9,6 +9,7 @@ import {
 import { standingSentence } from '../../kernel/approvals/predicates.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 import { counted, plainText } from '../../terminal/text.ts';
+import { agentName } from '../agent-name.ts';
 import { withApp } from '../context.ts';
 
 export interface AddOptions {
@@ -85,7 +86,7 @@ const UNITS = { h: 3_600_000, d: 86_400_000 } as const;
 function readDraft(base: StandingDraft | undefined, options: AddOptions, now: Date): StandingDraft {
   const given = options.where.map(readPredicate);
   const kept = (base?.predicates ?? []).filter(({ arg }) => !given.some((one) => one.arg === arg));
-  const agent = options.agent === undefined ? base?.agent : `agent:${options.agent.replace(/^agent:/u, '')}`;
+  const agent = options.agent === undefined ? base?.agent : `agent:${agentName(options.agent)}`;
   const tool = options.tool ?? base?.tool;
   if (agent === undefined || tool === undefined)
     throw new CliError('Specify --from ID, or --agent and --tool.', 2);

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { App } from '../../app/app.ts';
 import type { GlobalOptions, StatusLine } from '../../contract/command.ts';
-import { describeAsked } from '../../contract/ports.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { describeAsked, describeDamaged, isDamaged } from '../../contract/ports.ts';
 import { describeRequester } from '../../contract/principal.ts';
 import { outdatedServer, runningServer, serverEvidenceProblem } from '../../daemon/running-server.ts';
 import { findEvidenceProblem } from '../../kernel/health.ts';
+import { describeKeyMismatch, findKeyMismatch } from '../../kernel/log/signing/key-mismatch.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { VERSION } from '../../lib/log.ts';
 import { paint } from '../../terminal/color.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
@@ -17,7 +20,7 @@ import { withApp } from '../context.ts';
 export function status(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {
     const { kernel, config, database, now } = app;
-    const waiting = await kernel.approvals.list({
+    const waiting = await kernel.approvals.page({
       states: ['pending'],
       order: 'oldest',
       limit: 5,
@@ -31,9 +34,11 @@ export function status(global: GlobalOptions): Promise<void> {
     const outdated = running && (await outdatedServer(app));
     const limits = (await app.ports.policy.limits()).filter(({ used }) => used > 0);
     const health = await app.ports.health.check();
+    const unreadable = readProblem(health);
     const unwritable =
       (await findEvidenceProblem(database)) ?? (running && (await serverEvidenceProblem(running)));
     const forged = app.policy.problem;
+    const mismatch = await findKeyMismatch(database, config.dataDir);
     // Scripts watch the exit code: a database that cannot be read is not a state to report and pass over.
     if (health.status !== 'ok' || unwritable !== undefined || forged !== undefined) process.exitCode = 1;
     const lines = await toolkitLines(app, global);
@@ -56,6 +61,7 @@ export function status(global: GlobalOptions): Promise<void> {
         health,
         evidence_problem: unwritable ?? null,
         policy_problem: forged ?? null,
+        key_problem: mismatch === undefined ? null : describeKeyMismatch(mismatch),
         ...Object.fromEntries(lines.map(({ id, data }) => [id, data])),
       });
     }
@@ -64,7 +70,7 @@ export function status(global: GlobalOptions): Promise<void> {
       `Configuration  ${existsSync(config.path) ? config.path : `using defaults (no file at ${config.path})`}`,
     );
     print(
-      `Database       ${database.engine === 'sqlite' ? config.storageUrl : 'PostgreSQL'} (${health.status === 'ok' ? counted(Number(health.evidence_entries), 'audit log entry', 'audit log entries') : paint('red', 'FAILED: its audit log cannot be read')})`,
+      `Database       ${database.engine === 'sqlite' ? config.storageUrl : 'PostgreSQL'} (${unreadable === undefined ? counted(Number(health.evidence_entries), 'audit log entry', 'audit log entries') : `${paint('red', 'FAILED')}: its audit log cannot be read. ${unreadable}`})`,
     );
     print(
       `Server         ${running ? `running at ${running}` : 'not running (start it with `countersign up`)'}`,
@@ -73,6 +79,8 @@ export function status(global: GlobalOptions): Promise<void> {
     if (unwritable !== undefined)
       print(`Evidence       ${paint('red', 'FAILED')}: it cannot be written. ${unwritable}`);
     if (forged !== undefined) print(`Policy         ${paint('red', 'FAILED')}: ${forged}`);
+    if (mismatch !== undefined)
+      print(`Signing key    ${paint('yellow', 'WARNING')}: ${describeKeyMismatch(mismatch)}`);
     print(
       `Mode           ${config.mode}${config.approvalMode ? ', approval mode on' : ''}${paused ? `, ${paint('yellow', 'PAUSED')} (lift with \`countersign resume\`)` : ''}`,
     );
@@ -97,17 +105,25 @@ export function status(global: GlobalOptions): Promise<void> {
       print(
         table(
           ['ID', 'AGE', 'REQUESTER', 'ACTION'],
-          waiting.map((one) => [
-            String(one.id),
-            age(one.createdAt, now()),
-            describeRequester(one.requester),
-            describeAsked(one),
-          ]),
+          waiting.map((one) =>
+            isDamaged(one)
+              ? [String(one.id), '', '', describeDamaged(one)]
+              : [
+                  String(one.id),
+                  age(one.createdAt, now()),
+                  describeRequester(one.requester),
+                  describeAsked(one),
+                ],
+          ),
           70,
         ),
       );
   });
 }
+
+/** Why the database could not be read; undefined when it could. */
+const readProblem = ({ database }: JsonObject): string | undefined =>
+  isObject(database) && typeof database.message === 'string' ? database.message : undefined;
 
 async function toolkitLines(app: App, global: GlobalOptions): Promise<(StatusLine & { id: string })[]> {
   const lines: (StatusLine & { id: string })[] = [];

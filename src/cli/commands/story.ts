@@ -10,13 +10,17 @@ export function auditStory(global: GlobalOptions, callId: string): Promise<void>
   return withApp(global, async ({ database }) => {
     const story = await readStory(database, callId);
     if (!story) throw new CliError(`Call ${callId} not found.`);
+    if (!story.valid) process.exitCode = 1;
     if (global.json) return printJson(story);
+    if (story.entries === 0)
+      return print(
+        `${paint('red', 'INVALID')}: the audit log has no entry of call ${plainText(callId)}; only a row of the database names it.`,
+      );
     print(`${paint('bold', plainText(story.title))}\n`);
     for (const { at, text, detail, entry } of story.steps) {
       const more = detail === null ? '' : paint('dim', ` (${plainText(detail)})`);
       const wrong = entry.valid ? '' : paint('red', ' INVALID: the entry was changed');
       print(`${at}  ${plainText(text)}${more}${wrong}`);
     }
-    if (!story.valid) process.exitCode = 1;
   });
 }

@@ -13,6 +13,7 @@ interface UpOptions {
 /** Runs the server with the options as configuration flags. */
 export const up = (global: GlobalOptions, { port, host, profile, toolkits }: UpOptions): Promise<void> =>
   withApp(global, (app) => serve(app, { json: global.json === true }), {
+    isServing: true,
     flags: {
       'server.port': port,
       'server.host': host,

@@ -38,7 +38,7 @@ export async function wrap(
         clearInterval(taking);
       }
     },
-    { flags },
+    { flags, isServing: true },
   );
 }
 

@@ -64,11 +64,46 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
       const id = await ask();
       await store.database.db.updateTable('approvals').set({ requester }).where('id', '=', id).execute();
       await expect(test.kernel.approvals.approve(id, PERSON)).rejects.toThrow(
-        `Approval ${id} names "${requester}", which is not a principal`,
+        `Approval ${id} cannot be read. Run \`countersign audit verify\`.`,
       );
       expect(await test.lines()).toEqual([]);
     },
   );
+
+  it('refuses a pending approval whose title was edited in the database, and runs nothing', async () => {
+    const id = await ask();
+    const edited = { summary: 'Like a kitten', gist: 'meow' };
+    await store.database.db.updateTable('approvals').set(edited).where('id', '=', id).execute();
+    await expect(test.kernel.approvals.approve(id, PERSON)).rejects.toMatchObject({
+      code: 'approval_invalid',
+      message: expect.stringContaining('its title or content is not what was requested'),
+    });
+    expect(await test.lines()).toEqual([]);
+  });
+
+  it('warns of a decision that only the row has, and leaves a row that the log explains', async () => {
+    const warnings = new Map<unknown, string>();
+    const log = {
+      debug() {},
+      info() {},
+      error() {},
+      warn: (text: string, data: { readonly approval?: unknown } = {}) => warnings.set(data.approval, text),
+    };
+    await open({ log });
+    const forged = { state: 'approved', decided_by: 'person:root', decided_at: clock.toISOString() };
+    const [pending, rejected] = [await ask('pending'), await ask('rejected')];
+    await test.kernel.approvals.reject(rejected, PERSON);
+    await store.database.db.updateTable('approvals').set(forged).execute();
+    pass(1);
+    await test.kernel.recover();
+    const why = 'Refused an approval: its row is not what the audit log has';
+    expect([warnings.get(pending), warnings.get(rejected)]).toEqual([why, why]);
+    expect(await test.lines()).toEqual([]);
+    await test.kernel.flush();
+    expect(await test.kernel.approvals.get(pending)).toMatchObject({ state: 'failed', decidedBy: undefined });
+    expect(await test.kernel.approvals.get(rejected)).toMatchObject({ state: 'rejected', decidedBy: PERSON });
+    expect((await verifyLog(store.database, { rows: true })).problems).toEqual([]);
+  });
 
   it('stores the whole call, runs nothing, and notifies people', async () => {
     const { outcome } = await test.call('ledger_write', { text: 'hello' });

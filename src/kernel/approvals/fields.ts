@@ -15,7 +15,13 @@ export function fieldRows(args: JsonObject, schema: JsonSchema, omit: ReadonlySe
   const more = rows.length - MAX_ROWS;
   return [
     ...rows.slice(0, MAX_ROWS),
-    { name: '…', label: 'More', depth: 0, type: 'none', text: `${more} more values in the exact arguments` },
+    {
+      name: '…',
+      label: 'More',
+      depth: 0,
+      type: 'none',
+      text: `${more} more ${more === 1 ? 'value' : 'values'} in the exact arguments`,
+    },
   ];
 }
 
@@ -52,7 +58,8 @@ function listRows(
     text: value.length === 1 ? '1 value' : `${value.length} values`,
   };
   if (base.depth >= MAX_DEPTH) return [head];
-  const items = isObject(schema?.items as JsonValue) ? (schema?.items as JsonSchema) : undefined;
+  const ofItems = schema?.items;
+  const items = isObject(ofItems) ? ofItems : undefined;
   const parts = value.flatMap((one, index) => rowsOf(String(index + 1), one, items, base.depth + 1));
   return [head, ...parts];
 }
@@ -80,11 +87,8 @@ function scalar(name: string, value: JsonValue): Scalar {
 /** An ID says nothing to a person beyond whether two are the same, so its ends are enough. */
 function idScalar(value: string): Scalar {
   if (value.length <= SHORT_ID) return { type: 'id', text: value };
-  return { type: 'id', text: shortId(value), exact: value };
+  return { type: 'id', text: `${value.slice(0, 3)}…${value.slice(-4)}`, exact: value };
 }
-
-const shortId = (value: string): string =>
-  value.length <= SHORT_ID ? value : `${value.slice(0, 3)}…${value.slice(-4)}`;
 
 const isIdName = (name: string): boolean => /(^|[_-])(id|ids|uuid|guid|hash|sha)$|[a-z](Id|Ids)$/u.test(name);
 
@@ -113,7 +117,7 @@ function durationOf(name: string, value: number): string | undefined {
 
 /** A value that departs from the default is what a person should see first. */
 function departure(value: JsonValue, schema: JsonSchema | undefined): Pick<FieldRow, 'note' | 'warn'> {
-  if (schema === undefined || schema.default === undefined || schema.default === value) return {};
+  if (schema === undefined || schema.default === value) return {};
   const { default: usual } = schema;
   if (typeof usual !== 'boolean' && typeof usual !== 'number' && typeof usual !== 'string') return {};
   const text = typeof usual === 'boolean' ? (usual ? 'yes' : 'no') : String(usual);

@@ -16,7 +16,7 @@ interface Edit {
   readonly after: string;
 }
 
-export interface FileEdits {
+interface FileEdits {
   readonly blocks: readonly PresentationBlock[];
   /** Arguments that the blocks show in full. */
   readonly covers: readonly string[];
@@ -101,7 +101,7 @@ const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n
 /** Lines of both texts with their marks: equal ones once, then removed before added. */
 function alignLines(before: readonly string[], after: readonly string[]): string[] {
   let start = 0;
-  while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
+  while (start < before.length && before[start] === after[start]) start += 1;
   let end = 0;
   const most = Math.min(before.length, after.length) - start;
   while (end < most && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1;
@@ -128,7 +128,8 @@ function alignRest(before: readonly string[], after: readonly string[]): string[
   const lines: string[] = [];
   let [i, j] = [0, 0];
   while (i < before.length || j < after.length) {
-    if (i < before.length && j < after.length && before[i] === after[j]) {
+    // At least one side has a line left, so two that are equal are both lines.
+    if (before[i] === after[j]) {
       lines.push(` ${before[i]}`);
       i += 1;
       j += 1;

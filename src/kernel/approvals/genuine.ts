@@ -6,11 +6,18 @@ import { leafHash } from '../../lib/merkle.ts';
 import type { Entry } from '../log/entry.ts';
 import { type SignedDecision, signedDecision } from '../log/passkeys/entries.ts';
 import { entriesAbout } from '../log/rows/approval-entries.ts';
+import { findForgedWords } from '../log/rows/approval-words.ts';
 import { writeWithEvidence } from '../log/write.ts';
 import type { LoggedDecision } from '../passkeys/signed.ts';
 import type { Database, Engine } from '../store/database.ts';
 import { move } from './move.ts';
 import { targetsOf } from './transitions.ts';
+
+/** As the row of the approval must have it. */
+interface LastDecision {
+  readonly by: string;
+  readonly at: string;
+}
 
 /** An approval as the audit log has it; the row in the database is only a copy that anyone with a client can edit. */
 interface Logged {
@@ -19,6 +26,7 @@ interface Logged {
   digest: string | undefined;
   requester: string | undefined;
   approver: string | undefined;
+  decision: LastDecision | undefined;
   permit: boolean;
   /** The call that began under it and has not given it back. */
   user: string | undefined;
@@ -33,8 +41,10 @@ interface Logged {
 export class ForgedApproval extends ToolError {
   readonly approval: Approval;
   readonly logged: ApprovalState | undefined;
+  /** The decision that the log has. */
+  readonly decision: LastDecision | undefined;
 
-  constructor(approval: Approval, logged: ApprovalState | undefined, why: string) {
+  constructor(approval: Approval, logged: ApprovalState | undefined, why: string, decision?: LastDecision) {
     super(
       'approval_invalid',
       `Approval ${approval.id} does not match the audit log: ${why}. Nothing was run. Run \`countersign audit verify\`, and ask again.`,
@@ -42,6 +52,7 @@ export class ForgedApproval extends ToolError {
     );
     this.approval = approval;
     this.logged = logged;
+    this.decision = decision;
   }
 }
 
@@ -56,8 +67,14 @@ export async function requireGenuine(
   state: 'pending' | 'approved',
 ): Promise<LoggedDecision> {
   const logged = await readLogged(db, engine, approval.uuid);
-  const why = contradiction(approval, logged, state);
-  if (!logged || why !== undefined) throw new ForgedApproval(approval, logged?.state, why ?? UNREADABLE);
+  const why =
+    contradiction(approval, logged, state) ??
+    // A person decides by the title and content shown, which a list reads from the row.
+    (state === 'pending' && (await findForgedWords({ db, engine }, [approval.id])).has(approval.id)
+      ? 'its title or content is not what was requested'
+      : undefined);
+  if (!logged || why !== undefined)
+    throw new ForgedApproval(approval, logged?.state, why ?? UNREADABLE, logged?.decision);
   return logged;
 }
 
@@ -67,17 +84,25 @@ export const requiredAtRequest = async (db: Database['db'], engine: Engine, uuid
 
 const UNREADABLE = 'the log has no request for it';
 
-/** Closes the row, so that it is refused once and not at every attempt. */
+/**
+ * Closes the row, so that it is refused once and not at every attempt. It gets the decision that the log has: the entry
+ * says that the row was forged, and the row no longer names the forger's decision as a fact.
+ */
 export async function closeForged(
   database: Database,
-  { approval, logged, message }: ForgedApproval,
+  { approval, logged, message, decision }: ForgedApproval,
   at: Date,
 ): Promise<void> {
   // Begun, and no outcome under its name: it may have happened.
   const known = logged === 'executing' ? 'indeterminate' : logged;
   const state = known && targetsOf('invalidate', approval.kind).includes(known) ? known : 'failed';
   const outcome = JSON.stringify({ status: 'refused', code: 'approval_invalid', message });
-  const set = state === 'failed' ? { state, outcome } : { state };
+  const set = {
+    state,
+    decided_by: decision?.by ?? null,
+    decided_at: decision?.at ?? null,
+    ...(state === 'failed' && { outcome }),
+  };
   const evidence = { at, by: 'system:kernel', code: 'approval_invalid' };
   await writeWithEvidence(database, (write) =>
     move(write, 'invalidate', { id: approval.id, version: approval.version }, set, evidence),
@@ -116,6 +141,7 @@ async function readLogged(db: Database['db'], engine: Engine, uuid: string): Pro
     digest: undefined,
     requester: undefined,
     approver: undefined,
+    decision: undefined,
     permit: false,
     user: undefined,
     required: 0,
@@ -159,18 +185,25 @@ function read(logged: Logged, entry: Entry): void {
   }
 }
 
-function readMove(logged: Logged, { tool, status, approval, extra }: Entry): void {
+const DECIDED: ReadonlySet<string> = new Set(['approved', 'rejected', 'withdrawn']);
+
+function readMove(logged: Logged, { tool, status, approval, extra, code, principal, at }: Entry): void {
   if (status === 'returned') {
+    if (!logged.permit) logged.decision = undefined;
     logged.state = logged.permit ? 'approved' : 'pending';
     logged.user = undefined;
     return;
   }
   logged.state = status as ApprovalState;
+  if (status === 'pending') logged.decision = undefined;
+  // A row that was closed as the log has it was not decided again.
+  else if (code !== 'approval_invalid' && DECIDED.has(status ?? ''))
+    logged.decision = { by: principal ?? '', at };
   if (status === 'pending' && typeof extra?.sign === 'number')
     logged.required = Math.max(logged.required, extra.sign);
   if (status === 'approved') {
     for (const { entry } of logged.signed?.by ?? []) logged.spent.add(entry);
-    logged.signed = extra?.signed === undefined ? undefined : signedDecision.safeParse(extra.signed).data;
+    logged.signed = signedDecision.safeParse(extra?.signed).data;
   }
   if (status === 'pending' || status === 'approved') {
     logged.tool = tool;

@@ -80,11 +80,15 @@ const updateState = (
   trx
     .updateTable('approvals')
     .set((eb) => ({ ...set, state: to, version: eb('version', '+', 1) }))
-    .where((eb) => eb.or(KINDS.flatMap((kind) => startsFrom(eb, name, kind, to))))
-    .$if(where.id !== undefined, (query) => query.where('id', '=', where.id ?? 0))
-    .$if(where.version !== undefined, (query) => query.where('version', '=', where.version ?? 0))
-    .$if(where.callId !== undefined, (query) => query.where('call_id', '=', where.callId ?? ''))
-    .$if(where.and !== undefined, (query) => query.where((eb) => where.and?.(eb) ?? eb.val(false)));
+    .where((eb) =>
+      eb.and([
+        eb.or(KINDS.flatMap((kind) => startsFrom(eb, name, kind, to))),
+        ...(where.id === undefined ? [] : [eb('id', '=', where.id)]),
+        ...(where.version === undefined ? [] : [eb('version', '=', where.version)]),
+        ...(where.callId === undefined ? [] : [eb('call_id', '=', where.callId)]),
+        ...(where.and ? [where.and(eb)] : []),
+      ]),
+    );
 
 /** What an entry says of its approval. */
 const ENTRY_COLUMNS = [

@@ -11,25 +11,34 @@ export interface NotifyOptions {
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
   inboxUrl(id: number): Promise<string | undefined>;
+  readonly platform?: NodeJS.Platform;
+  /** Starts a program and waits for nothing. */
+  readonly run?: Run;
 }
+
+type Run = (program: string, args: readonly string[], done: () => void) => unknown;
 
 /** Notifies people of a pending approval: its title and who asks, never the content. */
 export function createNotifier(options: NotifyOptions): (approval: Approval) => void {
-  const { webhook: url, webhookKind: kind, webhookToken: token, desktop, log, env, inboxUrl } = options;
+  const { webhook: url, webhookKind: kind, webhookToken: token, desktop, log, inboxUrl } = options;
   const post = url === undefined ? undefined : createWebhook({ url, kind, token, log, inboxUrl });
   return (approval) => {
     const text = `${withoutContent(approval.summary)}, requested by ${describeRequester(approval.requester)}`;
-    if (desktop) notifyDesktop(`Countersign: approval ${approval.id} is pending`, text, env);
+    if (desktop) notifyDesktop(`Countersign: approval ${approval.id} is pending`, text, options);
     void post?.(approval);
   };
 }
 
 /** Where there is a desktop; without one nothing happens and nothing is said. */
-function notifyDesktop(title: string, text: string, env: NotifyOptions['env']): void {
-  if (process.platform === 'darwin') {
+function notifyDesktop(
+  title: string,
+  text: string,
+  { env, platform = process.platform, run = execFile }: NotifyOptions,
+): void {
+  if (platform === 'darwin') {
     const script = `display notification ${JSON.stringify(text)} with title ${JSON.stringify(title)}`;
-    execFile('osascript', ['-e', script], () => {});
-  } else if (process.platform === 'linux' && (env.DISPLAY || env.WAYLAND_DISPLAY)) {
-    execFile('notify-send', ['--app-name=Countersign', title, text], () => {});
+    run('osascript', ['-e', script], () => {});
+  } else if (platform === 'linux' && (env.DISPLAY || env.WAYLAND_DISPLAY)) {
+    run('notify-send', ['--app-name=Countersign', title, text], () => {});
   }
 }

@@ -16,7 +16,7 @@ import type { BoundTool } from '../../contract/toolkit.ts';
 import { timeLimit } from '../../lib/time-limit.ts';
 import { cutWords, fitTitle, humanName } from '../../lib/words.ts';
 import { fieldRows } from './fields.ts';
-import { type FileEdits, fileEdits } from './file-edits.ts';
+import { fileEdits } from './file-edits.ts';
 
 /** A call is queued only after it was presented, and presenting a code change means making it. */
 export const ASKING_MS = 120_000;
@@ -89,6 +89,10 @@ function complete(
   const done = draft?.done ?? `${words}: done`;
   const edits = generic ? fileEdits(tool, args) : undefined;
   const gist = draft?.gist ?? (generic ? mainArgument(tool, args) : undefined);
+  const rest = {
+    title: draft?.body?.length ? 'Other arguments' : 'Arguments',
+    covers: (draft ?? edits)?.covers ?? [],
+  };
   return {
     title: fitTitle(words, target.environment, TITLE_MAX),
     done: fitTitle(done, target.environment, TITLE_MAX),
@@ -99,7 +103,7 @@ function complete(
     effect: draft?.effect ?? effectOf(tool, target),
     undo: draft?.undo ?? undoOf(tool),
     risks: risksOf(tool, args, draft, money),
-    body: [...(draft?.body ?? edits?.blocks ?? []), ...restOf(tool, args, draft ?? edits)],
+    body: [...(draft?.body ?? edits?.blocks ?? []), ...restOf(tool, args, rest)],
     generic,
     money,
   };
@@ -130,15 +134,13 @@ const STEERING: readonly string[] = ['dry_run', 'approval_id', 'idempotency_key'
 
 /** Everything the body does not show, so that no argument is hidden from the person who decides. */
 function restOf(
-  tool: Tool,
+  { input, verbatimArgs }: Tool,
   args: JsonObject,
-  draft: Pick<PresentationDraft, 'covers' | 'body'> | Pick<FileEdits, 'covers'> | undefined,
+  { title, covers }: { readonly title: string; readonly covers: readonly string[] },
 ): PresentationBlock[] {
-  const steering = tool.verbatimArgs ? [] : STEERING;
-  const rows = fieldRows(args, tool.input.json, new Set([...(draft?.covers ?? []), ...steering]));
-  if (rows.length === 0) return [];
-  const title = draft && 'body' in draft && draft.body?.length ? 'Other arguments' : 'Arguments';
-  return [{ type: 'fields', title, rows, source: 'agent' }];
+  const steering = verbatimArgs ? [] : STEERING;
+  const rows = fieldRows(args, input.json, new Set([...covers, ...steering]));
+  return rows.length === 0 ? [] : [{ type: 'fields', title, rows, source: 'agent' }];
 }
 
 function effectOf({ effect }: Tool, { label, environment }: PresentationTarget): PresentationFact {

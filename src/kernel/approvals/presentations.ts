@@ -7,9 +7,14 @@ import type { ApprovalPresentation, Presentation, RiskNote } from '../../contrac
 import type { ChangePreview } from '../../contract/preview.ts';
 import { type Principal, principalName } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { previewDiff } from '../../lib/preview-diff.ts';
+import { newSalt } from '../../lib/random.ts';
+import { wordsDigest } from '../log/rows/approval-words.ts';
+import { parseJson } from '../store/cells.ts';
 import type { Tables } from '../store/tables.ts';
 import { ASKING_MS, describeRule, presentCall, SHOWING_MS } from './present.ts';
+import { UnreadableApproval } from './row.ts';
 
 /** What is kept with an approval: the presentation as it was asked, and what the requester added to it. */
 export interface StoredPresentation {
@@ -52,8 +57,23 @@ export async function presentAsked(
 
 const withNotes = (presentation: Presentation, added: readonly RiskNote[]): Presentation => {
   const own = presentation.risks.filter(({ text }) => !added.some((note) => note.text === text));
-  return added.length === 0 ? presentation : { ...presentation, risks: [...own, ...added] };
+  return { ...presentation, risks: [...own, ...added] };
 };
+
+/** A presentation as it is stored, and what the audit entry says of it. */
+export interface SealedPresentation {
+  readonly columns: ReturnType<typeof shownColumns>;
+  readonly body: string;
+  readonly evidence: JsonObject;
+}
+
+/** `reason` is the row's: lists show it next to the title. */
+export function sealPresentation(stored: StoredPresentation, reason: string): SealedPresentation {
+  const columns = shownColumns(stored);
+  const body = JSON.stringify({ ...stored, salt: newSalt() });
+  const digest = wordsDigest({ ...columns, reason, body });
+  return { columns, body, evidence: { ...diffEvidence(stored), presentation_sha256: digest } };
+}
 
 /** Columns that lists read, so that they never open a stored presentation. */
 export const shownColumns = ({ presentation }: StoredPresentation) => ({
@@ -76,9 +96,8 @@ const diffOf = (presentation: Presentation): ChangePreview | undefined =>
 export async function storePresentation(
   trx: Kysely<Tables>,
   approvalId: number,
-  stored: StoredPresentation,
+  { body }: Pick<SealedPresentation, 'body'>,
 ): Promise<void> {
-  const body = JSON.stringify(stored);
   await trx
     .insertInto('approval_previews')
     .values({ approval_id: approvalId, body })
@@ -86,6 +105,7 @@ export async function storePresentation(
     .execute();
 }
 
+/** Throws where the stored presentation cannot be read: a person must know what was shown before. */
 export async function findPresentation(
   db: Kysely<Tables>,
   approvalId: number,
@@ -95,8 +115,17 @@ export async function findPresentation(
     .select('body')
     .where('approval_id', '=', approvalId)
     .executeTakeFirst();
-  return row && (JSON.parse(row.body) as StoredPresentation | ChangePreview);
+  if (!row) return undefined;
+  const stored: unknown = parseJson(row.body);
+  if (!isStored(stored)) throw new UnreadableApproval(approvalId, 'presentation');
+  return stored;
 }
+
+const isStored = (value: unknown): value is StoredPresentation | ChangePreview =>
+  isObject(value) &&
+  ('presentation' in value
+    ? isObject(value.presentation) && Array.isArray(value.added)
+    : Array.isArray(value.files));
 
 type Base = Pick<ApprovalPresentation, 'reason' | 'rule' | 'stale'> & Presentation;
 

@@ -1,82 +1,46 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { Approval, ApprovalFilter, ApprovalKind, ApprovalState } from '../../contract/ports.ts';
-import type { Environment } from '../../contract/presentation.ts';
+import type { JsonValue } from '../../contract/json.ts';
+import {
+  type Approval,
+  type ApprovalFilter,
+  type DamagedApproval,
+  isReadable,
+} from '../../contract/ports.ts';
 import {
   isSharedIdentity,
   isShownTo,
   type Principal,
-  parsePrincipal,
   principalName,
   SHARED_IDENTITIES,
 } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { isObject } from '../../lib/is-object.ts';
+import { leafHash } from '../../lib/merkle.ts';
+import type { Entry } from '../log/entry.ts';
+import { entriesAbout } from '../log/rows/approval-entries.ts';
+import type { Database } from '../store/database.ts';
 import type { ApprovalsTable, Tables } from '../store/tables.ts';
-
-const date = (text: string | null): Date | undefined => (text === null ? undefined : new Date(text));
-
-/** Who asked and who decided carries weight, so a row that someone else wrote is refused rather than guessed at. */
-function storedPrincipal(id: number, text: string, label?: string | null): Principal {
-  const principal = parsePrincipal(text);
-  if (!principal)
-    throw new Error(
-      `Approval ${id} names "${text}", which is not a principal. The database was changed from outside: run \`countersign audit verify\` and correct or delete the row.`,
-    );
-  return label ? { ...principal, label } : principal;
-}
-
-export function toApproval(row: Selectable<ApprovalsTable>): Approval {
-  const context = JSON.parse(row.context) as JsonObject;
-  const { ordered_by: orderedBy } = context;
-  const requester = storedPrincipal(row.id, row.requester, row.requester_label);
-  return {
-    id: row.id,
-    uuid: row.uuid,
-    kind: row.kind as ApprovalKind,
-    state: row.state as ApprovalState,
-    tool: row.tool,
-    toolkit: row.toolkit,
-    effect: row.effect,
-    args: JSON.parse(row.args) as JsonObject,
-    digest: row.digest,
-    binding: row.binding === null ? undefined : (JSON.parse(row.binding) as JsonObject),
-    requester: typeof orderedBy === 'string' ? { ...requester, orderedBy } : requester,
-    reason: row.reason,
-    rule: row.rule,
-    summary: row.summary,
-    gist: row.gist ?? undefined,
-    environment: (row.environment as Environment | null) ?? undefined,
-    signers: row.signers,
-    risks: JSON.parse(row.risks) as string[],
-    context,
-    runId: row.run_id ?? undefined,
-    groupId: row.group_id ?? undefined,
-    createdAt: new Date(row.created_at),
-    expiresAt: date(row.expires_at),
-    decidedAt: date(row.decided_at),
-    decidedBy: row.decided_by === null ? undefined : storedPrincipal(row.id, row.decided_by),
-    decisionReason: row.decision_reason ?? undefined,
-    feedback: row.feedback ?? undefined,
-    callId: row.call_id ?? undefined,
-    outcome: row.outcome === null ? undefined : (JSON.parse(row.outcome) as JsonObject),
-    version: row.version,
-  };
-}
+import { readApproval, toApproval } from './row.ts';
 
 const MAX_INTEGER_ID = 2_147_483_647;
 
-/** By integer id (as number or digits) or by uuid. */
+/** By integer id (as number or digits) or by uuid. Throws where the row cannot be read. */
 export async function findApproval(db: Kysely<Tables>, id: string | number): Promise<Approval | undefined> {
+  const row = await findRow(db, id);
+  return row && toApproval(row);
+}
+
+export async function findRow(
+  db: Kysely<Tables>,
+  id: string | number,
+): Promise<Selectable<ApprovalsTable> | undefined> {
   const text = String(id);
   const query = db.selectFrom('approvals').selectAll();
   const isNumber = /^\d{1,10}$/.test(text);
   if (isNumber && Number(text) > MAX_INTEGER_ID) return undefined;
-  const row = await (isNumber
-    ? query.where('id', '=', Number(text))
-    : query.where('uuid', '=', text)
+  return (
+    isNumber ? query.where('id', '=', Number(text)) : query.where('uuid', '=', text)
   ).executeTakeFirst();
-  return row && toApproval(row);
 }
 
 /** A filter as the tables answer it: the service knows whether agents may decide. */
@@ -88,7 +52,16 @@ export interface ApprovalQuery extends ApprovalFilter {
 const DANGER = sql<number>`case when signers > 0 then 0 when effect = 'destroy' or risks like '["Moves money"%' then 1
   when risks <> '[]' then 2 when environment = 'live' then 3 else 4 end`;
 
-export async function listApprovals(db: Kysely<Tables>, filter: ApprovalQuery): Promise<readonly Approval[]> {
+/** Without rows that cannot be read. */
+export const listApprovals = async (
+  db: Kysely<Tables>,
+  filter: ApprovalQuery,
+): Promise<readonly Approval[]> => (await pageApprovals(db, filter)).filter(isReadable);
+
+export async function pageApprovals(
+  db: Kysely<Tables>,
+  filter: ApprovalQuery,
+): Promise<readonly (Approval | DamagedApproval)[]> {
   const query = filtered(db, filter).selectAll();
   const rows = await (filter.order === 'danger'
     ? query.orderBy(DANGER)
@@ -105,7 +78,7 @@ export async function listApprovals(db: Kysely<Tables>, filter: ApprovalQuery): 
     .limit(filter.limit ?? 100)
     .offset(filter.offset ?? 0)
     .execute();
-  return rows.map(toApproval);
+  return rows.map(readApproval);
 }
 
 /** The numbers of the approvals that a filter matches, up to a limit, for use inside another statement. */
@@ -245,23 +218,33 @@ function containing(text: string) {
 const DECIDED = ['approved', 'executing', 'done', 'failed', 'indeterminate', 'rejected'] as const;
 const USUAL_OF = 100;
 
-/** How the last calls of the same tool by the same requester were decided. */
+/** How the last calls of the same tool by the same requester were decided, as far as the audit log has the decision. */
 export async function usualDecisions(
-  db: Kysely<Tables>,
+  { db, engine }: Pick<Database, 'db' | 'engine'>,
   { id, tool, requester }: Approval,
 ): Promise<{ readonly approved: number; readonly of: number } | null> {
+  const who = principalName(requester);
   const rows = await db
     .selectFrom('approvals')
-    .select('state')
+    .select('uuid')
     .where('tool', '=', tool)
-    .where('requester', '=', principalName(requester))
+    .where('requester', '=', who)
     .where('id', '!=', id)
     .where('state', 'in', DECIDED)
     .orderBy('id', 'desc')
     .limit(USUAL_OF)
     .execute();
-  if (rows.length === 0) return null;
-  return { approved: rows.filter(({ state }) => state !== 'rejected').length, of: rows.length };
+  const uuids = rows.map(({ uuid }) => uuid);
+  const decided = new Map<string, boolean>();
+  for (const { uuid, hash, body } of await entriesAbout(db, engine, uuids, ['approval'])) {
+    // A changed entry proves nothing.
+    if (leafHash(body) !== hash) continue;
+    const { status, code, tool: about, approval } = JSON.parse(body) as Entry;
+    if (about !== tool || approval?.requester !== who || code === 'approval_invalid') continue;
+    if (status === 'approved' || status === 'rejected') decided.set(uuid, status === 'approved');
+  }
+  if (decided.size === 0) return null;
+  return { approved: [...decided.values()].filter(Boolean).length, of: decided.size };
 }
 
 /** Each facet, and the part of a filter that it widens. */

@@ -14,14 +14,9 @@ import type { Database } from '../store/database.ts';
 import type { Tables } from '../store/tables.ts';
 import { closeForged, ForgedApproval, requireGenuine } from './genuine.ts';
 import { ask } from './move.ts';
-import {
-  diffEvidence,
-  presentAsked,
-  presentStored,
-  shownColumns,
-  storePresentation,
-} from './presentations.ts';
-import { type ApprovalQuery, countApprovals, findApproval, listApprovals, toApproval } from './query.ts';
+import { presentAsked, presentStored, sealPresentation, storePresentation } from './presentations.ts';
+import { type ApprovalQuery, countApprovals, findApproval, listApprovals } from './query.ts';
+import { toApproval, UnreadableApproval } from './row.ts';
 
 /** Why the approved call would be refused now; undefined when nothing is known to stop it. */
 export type Foresee = (bound: BoundTool, approval: Approval) => Promise<ToolError | undefined>;
@@ -78,8 +73,14 @@ export class ApprovalQueue {
       rows.map(async (row) => {
         const bound = row.state === 'pending' ? await this.ports.resolve(row.tool) : undefined;
         if (bound?.tool.reach !== 'local' || !bound.tool.present) return row;
-        const { title, gist } = await presentStored(this.ports.database.db, row, bound, undefined);
-        return { ...row, summary: title, gist: gist ?? undefined };
+        try {
+          const { title, gist } = await presentStored(this.ports.database.db, row, bound, undefined);
+          return { ...row, summary: title, gist: gist ?? undefined };
+        } catch (error) {
+          // Its own page says so; a list has the title that is stored with the row.
+          if (error instanceof UnreadableApproval) return row;
+          throw error;
+        }
       }),
     );
   }
@@ -201,7 +202,15 @@ export class ApprovalQueue {
 
   /** Closes a row that contradicts the log; the refusal of its call is recorded by the pipeline. */
   async closeForged(error: ToolError): Promise<void> {
-    if (error instanceof ForgedApproval) await closeForged(this.ports.database, error, this.ports.now());
+    if (!(error instanceof ForgedApproval)) return;
+    const { database, log, now } = this.ports;
+    const { id, tool } = error.approval;
+    log.warn('Refused an approval: its row is not what the audit log has', {
+      approval: id,
+      tool,
+      reason: error.message,
+    });
+    await closeForged(database, error, now());
   }
 
   /** A key that is scoped to a run is shared by agents; what one of them asked for is no answer to another. */
@@ -270,7 +279,7 @@ export class ApprovalQueue {
         ? digest(bound.tool.name, permitArgs(proposal.args, binding))
         : digest(bound.tool.name, proposal.args);
     const { args, requester } = proposal;
-    const shown = await presentAsked(bound, args, {
+    const presented = await presentAsked(bound, args, {
       principal: requester,
       binding,
       risks: proposal.risks,
@@ -278,6 +287,7 @@ export class ApprovalQueue {
       said: proposal.said,
       asked: proposal.asked,
     });
+    const shown = sealPresentation(presented, proposal.reason);
     const sign = await signersFor({ bound, args, requester });
     const expires = proposal.expiresAt === undefined ? new Date(at.getTime() + expiryMs) : proposal.expiresAt;
     const { orderedBy } = proposal.requester;
@@ -295,7 +305,7 @@ export class ApprovalQueue {
       requester_label: proposal.requester.label ?? null,
       reason: proposal.reason,
       rule: proposal.rule,
-      ...shownColumns(shown),
+      ...shown.columns,
       signers: sign,
       context: JSON.stringify({ ...(await contextOf(bound)), ...proposal.context, ...ordered }),
       run_id: proposal.runId ?? bound.tool.runOf?.(proposal.args) ?? null,
@@ -309,10 +319,10 @@ export class ApprovalQueue {
       call_id: null,
       outcome: null,
     };
-    const said = { ...ordered, ...diffEvidence(shown), ...(sign > 0 && { sign }) };
+    const said = { ...ordered, ...shown.evidence, ...(sign > 0 && { sign }) };
     const stored = await writeWithEvidence(database, async (write) => {
       await this.#requireShare(write.trx, proposal.requester);
-      const asked = await ask(write, row, Object.keys(said).length > 0 ? said : undefined);
+      const asked = await ask(write, row, said);
       await storePresentation(write.trx, asked.id, shown);
       return toApproval(asked);
     });

@@ -1,13 +1,15 @@
 import type { Updateable } from 'kysely';
 import { ToolError } from '../../contract/errors.ts';
-import { type JsonObject, withoutFalseDryRun } from '../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { type Outcome, outcomeData } from '../../contract/outcome.ts';
-import type {
-  Approval,
-  ApprovalFilter,
-  ApprovalsPort,
-  ApproveOptions,
-  Decided,
+import {
+  type Approval,
+  type ApprovalFilter,
+  type ApprovalsPort,
+  type ApproveOptions,
+  type Decided,
+  isDamaged,
+  isReadable,
 } from '../../contract/ports.ts';
 import type { ApprovalPresentation } from '../../contract/presentation.ts';
 import { type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
@@ -17,23 +19,25 @@ import { type EvidenceWrite, writeWithEvidence } from '../log/write.ts';
 import { signatureMissing } from '../passkeys/signed.ts';
 import type { ApprovalsTable } from '../store/tables.ts';
 import { CLOCK, expireDue } from './expire.ts';
-import { closeForged, ForgedApproval, requireGenuine } from './genuine.ts';
+import { ForgedApproval, requireGenuine } from './genuine.ts';
 import { handOver } from './hand-over.ts';
 import { type Change, move, moveMany, type WhereBuilder } from './move.ts';
 import {
-  diffEvidence,
   findPresentation,
   presentAsked,
   presentStored,
-  shownColumns,
+  sealPresentation,
   storePresentation,
 } from './presentations.ts';
-import { approvalForAgent, countApprovals, idsOf, toApproval, usualDecisions } from './query.ts';
-import { type ApprovalQueue, isExpired, requireComplete } from './queue.ts';
+import { approvalForAgent, countApprovals, findRow, idsOf, pageApprovals, usualDecisions } from './query.ts';
+import { type ApprovalQueue, isExpired } from './queue.ts';
 import { alreadyError, expiredText, obstacleOf, refuseOwn, toolUnavailable } from './refusals.ts';
+import { rejectDamaged } from './reject-damaged.ts';
+import { readApproval, toApproval } from './row.ts';
 import { createSigning, type Signing } from './sign.ts';
 import { canRemember, SIGNED_EACH_TIME } from './standing.ts';
 import type { TransitionName } from './transitions.ts';
+import { validEdit } from './valid-edit.ts';
 
 export interface DecisionPorts {
   readonly queue: ApprovalQueue;
@@ -74,7 +78,7 @@ export function createApprovals({
   const context = async (approval: Approval, bound: BoundTool | undefined) => {
     const mustSign = approval.state === 'pending' && (await signing.requirement(approval)).required > 0;
     return {
-      usual: await usualDecisions(database.db, approval),
+      usual: await usualDecisions(database, approval),
       limit: bound ? await limitOf(bound, approval.requester) : null,
       needs_signature: mustSign,
       remember: mustSign ? { possible: false, why: SIGNED_EACH_TIME } : canRemember(approval, bound),
@@ -145,9 +149,12 @@ export function createApprovals({
   /** A person must not be led to approve what no one asked for. */
   const requireAsked = async (approval: Approval): Promise<void> => {
     const forgery = await findForgery(approval);
-    if (!forgery) return;
-    await closeForged(database, forgery, now());
-    throw forgery;
+    if (forgery) {
+      await queue.closeForged(forgery);
+      throw forgery;
+    }
+    // Throws where it cannot be read.
+    await findPresentation(database.db, approval.id);
   };
 
   /**
@@ -225,14 +232,20 @@ export function createApprovals({
     await expireDue(queue);
   };
 
+  const page: ApprovalsPort['page'] = async (filter) => {
+    await sweep(filter);
+    const rows = await pageApprovals(database.db, { ...filter, agentsMayApprove });
+    if (!filter.fresh) return rows;
+    const fresh = await queue.refreshed(rows.filter(isReadable));
+    const byId = new Map(fresh.map((one) => [one.id, one]));
+    return rows.map((one) => byId.get(one.id) ?? one);
+  };
+
   return {
     propose: (proposal) => queue.propose(proposal),
     get: (id) => queue.get(id),
-    async list(filter) {
-      await sweep(filter);
-      const rows = await queue.list({ ...filter, agentsMayApprove });
-      return filter.fresh ? queue.refreshed(rows) : rows;
-    },
+    list: async (filter) => (await page(filter)).filter(isReadable),
+    page,
     async count(filter) {
       await sweep(filter);
       return countApprovals(database.db, { ...filter, agentsMayApprove });
@@ -261,13 +274,14 @@ export function createApprovals({
       return execute(approved);
     },
     async reject(id, by, options) {
-      const approval = await mustFind(id);
+      const set = { decision_reason: options?.reason ?? null, feedback: options?.feedback ?? null };
+      const row = await findRow(database.db, id);
+      const read = row && readApproval(row);
+      if (read && isDamaged(read)) return rejectDamaged(database, read, by, set, now());
+      const approval = read ?? (await mustFind(id));
       refuseOwn(approval, by, agentsMayApprove);
       await requireOpen(approval, 'reject');
-      return decide(approval, 'reject', by, {
-        decision_reason: options?.reason ?? null,
-        feedback: options?.feedback ?? null,
-      });
+      return decide(approval, 'reject', by, set);
     },
     async rejectMatching(filter, by, { total, ...why }) {
       if (by.kind !== 'person')
@@ -309,24 +323,25 @@ export function createApprovals({
       const { args: checked, bound } = await validEdit(queue, approval, args);
       const before = await findPresentation(database.db, approval.id);
       const kept = before && 'presentation' in before ? before : undefined;
-      const shown = await presentAsked(bound, checked, {
+      const presented = await presentAsked(bound, checked, {
         principal: approval.requester,
         binding: approval.binding,
         risks: kept?.added.map(({ text }) => text),
         said: kept ? kept.said : approval.reason,
         asked: kept?.asked ?? approval.reason,
       });
+      const shown = sealPresentation(presented, approval.reason);
       const newDigest = digest(approval.tool, checked);
       const { requester } = approval;
       const set = {
-        ...shownColumns(shown),
+        ...shown.columns,
         signers: await queue.ports.signersFor({ bound, args: checked, requester }),
         args: JSON.stringify(checked),
         state: 'pending',
         digest: newDigest,
       } as const;
       return moveOne(approval, 'edit', principalName(by), set, {
-        extra: { before: approval.digest, ...diffEvidence(shown) },
+        extra: { before: approval.digest, ...shown.evidence },
         also: async ({ trx }) => {
           await storePresentation(trx, approval.id, shown);
           await trx
@@ -361,28 +376,4 @@ export function createApprovals({
     execute,
     signing,
   };
-}
-
-async function validEdit(
-  queue: ApprovalQueue,
-  approval: Approval,
-  args: JsonObject,
-): Promise<{ args: JsonObject; bound: BoundTool }> {
-  const bound = await queue.ports.resolve(approval.tool);
-  if (!bound) throw new ToolError('not_found', `Tool ${approval.tool} no longer exists.`);
-  if (approval.kind === 'permit') {
-    throw new ToolError(
-      'approval_state',
-      `A permit covers one exact call and cannot be edited. Withdraw it (countersign approvals withdraw ${approval.id}) and have the agent request another.`,
-    );
-  }
-  const parsed = bound.tool.input.parse(args);
-  if (!parsed.ok) {
-    const lines = parsed.issues.slice(0, 10).map(({ path, message }) => `${path || 'arguments'}: ${message}`);
-    throw new ToolError('invalid_input', `Invalid arguments for ${approval.tool}: ${lines.join('; ')}.`);
-  }
-  const checked = withoutFalseDryRun(parsed.value as JsonObject, bound.tool);
-  requireComplete(bound.tool, checked);
-  if (bound.tool.check) await bound.tool.check(checked, await bound.services(), approval.requester);
-  return { args: checked, bound };
 }

@@ -12,9 +12,9 @@ import { refused, SIGN_MS } from '../passkeys/service.ts';
 import { itemOf } from '../passkeys/signed.ts';
 import { requiredAtRequest } from './genuine.ts';
 import { move } from './move.ts';
-import { toApproval } from './query.ts';
 import { type ApprovalQueue, isExpired } from './queue.ts';
 import { expiredText, obstacleOf } from './refusals.ts';
+import { toApproval } from './row.ts';
 
 /** The maximum of decisions in one signature; the person has seen each in full. */
 const MAX_BATCH = 25;

@@ -104,13 +104,12 @@ export class StandingApprovals {
 
   /** What it would have answered among the last calls of this agent and tool that a person decided. */
   async test(draft: StandingDraft): Promise<StandingTest> {
-    const { tool } = await this.#requireTool(draft);
-    const requester = parsePrincipal(draft.agent);
+    const { tool, requester } = await this.#requireValid(draft);
     const past = await listApprovals(this.#ports.database.db, {
       states: DECIDED,
       tools: [tool.name],
       kind: 'call',
-      requesters: requester ? [requester] : [],
+      requesters: [requester],
       limit: TESTED,
     });
     const rows = past.map((one) => ({
@@ -133,10 +132,9 @@ export class StandingApprovals {
   async add(draft: StandingDraft, by: Principal): Promise<StandingView> {
     if (by.kind !== 'person')
       throw new ToolError('policy_denied_hard_rule', 'Policy denied: only a person may approve in advance.');
-    const bound = await this.#requireTool(draft);
+    const { bound, requester } = await this.#requireValid(draft);
     const { database, now, signersFor } = this.#ports;
-    const requester = parsePrincipal(draft.agent);
-    if (requester && (await signersFor({ bound, args: equalArgs(draft), requester })) > 0)
+    if ((await signersFor({ bound, args: equalArgs(draft), requester })) > 0)
       throw new ToolError('not_allowed', SIGNED_EACH_TIME, { detail: { tool: draft.tool } });
     const at = now();
     const until = new Date(draft.until);
@@ -218,15 +216,19 @@ export class StandingApprovals {
     return undefined;
   }
 
-  async #requireTool(draft: StandingDraft): Promise<BoundTool> {
+  async #requireValid(
+    draft: StandingDraft,
+  ): Promise<{ readonly bound: BoundTool; readonly tool: Tool; readonly requester: Principal }> {
     const { tool: name, predicates } = draft;
+    const requester = parsePrincipal(draft.agent);
+    if (requester?.kind !== 'agent') throw invalid('agent is not the name of an agent.');
     const bound = await this.#ports.resolve(name);
     if (!bound) throw new ToolError('not_found', `Tool ${name} not found.`);
     const why = alwaysAsks(bound.tool, equalArgs(draft));
     if (why !== undefined) throw new ToolError('not_allowed', why, { detail: { tool: name } });
     const twice = predicates.find(({ arg }, at) => predicates.findIndex((one) => one.arg === arg) !== at);
     if (twice) throw invalid(`${twice.arg} has two conditions.`);
-    return bound;
+    return { bound, tool: bound.tool, requester };
   }
 }
 

@@ -6,7 +6,7 @@ import type { EvidenceWrite } from '../log/write.ts';
 import { requireSigned, type SignatureNeed } from '../passkeys/signed.ts';
 import { requireGenuine } from './genuine.ts';
 import { type ApprovalRow, move } from './move.ts';
-import { toApproval } from './query.ts';
+import { toApproval } from './row.ts';
 
 const KERNEL = 'system:kernel';
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Approval, Log } from '../../contract/ports.ts';
 import { describeRequester, principalName } from '../../contract/principal.ts';
 
@@ -17,7 +16,7 @@ export interface WebhookOptions {
 }
 
 const TIMEOUT_MS = 5_000;
-const RETRY_MS = [1_000, 5_000];
+const RETRY_MS: readonly number[] = [1_000, 5_000];
 /** A service that asks for more patience than this does without the message. */
 const MAX_WAIT_MS = 30_000;
 
@@ -53,7 +52,7 @@ export function createWebhook(options: WebhookOptions): (approval: Approval) => 
         return;
       }
       // Not worth keeping a finished command alive for.
-      await sleep(wait, undefined, { ref: false });
+      await new Promise((resolve) => setTimeout(resolve, wait).unref());
     }
   };
 }

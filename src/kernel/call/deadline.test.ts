@@ -1,11 +1,17 @@
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Deadline } from './run.ts';
 
 const fired = (signal: AbortSignal): Promise<unknown> =>
   new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(signal.reason), { once: true });
   });
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 describe('a deadline', () => {
   it('fires with a time-out once its time is over, also for a signal asked for late', async () => {
@@ -43,5 +49,44 @@ describe('a deadline', () => {
     caller.abort();
     await sleep(40);
     expect(signal.aborted).toBe(false);
+  });
+
+  it('has passed exactly when its time is over, and fires then', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let now = 1_000;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const pass = (ms: number): void => {
+      now += ms;
+    };
+    const deadline = new Deadline(100);
+    pass(40);
+    const { signal } = deadline;
+    expect(deadline.signal).toBe(signal);
+    vi.advanceTimersByTime(59);
+    pass(59);
+    expect(signal.aborted).toBe(false);
+    expect(deadline.passed).toBe(false);
+    expect(() => deadline.throwIfPassed()).not.toThrow();
+    vi.advanceTimersByTime(1);
+    expect(signal.aborted).toBe(true);
+    expect(deadline.passed).toBe(true);
+    pass(1);
+    expect(new Deadline(0).passed).toBe(true);
+  });
+
+  it('listens to its caller only while someone looks at its signal', () => {
+    const caller = new AbortController();
+    const added = vi.spyOn(caller.signal, 'addEventListener');
+    const removed = vi.spyOn(caller.signal, 'removeEventListener');
+    const unseen = new Deadline(60_000, caller.signal);
+    unseen.close();
+    expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([0, 0]);
+    const seen = new Deadline(60_000, caller.signal);
+    expect(seen.signal.aborted).toBe(false);
+    seen.close();
+    expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([1, 1]);
+    caller.abort();
+    expect(seen.signal.aborted).toBe(false);
+    expect(seen.passed).toBe(true);
   });
 });

@@ -100,7 +100,7 @@ export function sealResult(call: CallState, result: JsonObject, keep: boolean): 
   const hidden = tool.privateData ?? [];
   const kept = (tool.forEvidence?.(result) ?? result) as JsonObject;
   const hide = (part: JsonValue | undefined): JsonValue =>
-    hidden.length > 0 && part !== null && typeof part === 'object' && !Array.isArray(part)
+    part !== null && typeof part === 'object' && !Array.isArray(part)
       ? redactPrivate(part, hidden)
       : redactSecrets(part ?? null);
   let shown = kept;

@@ -43,7 +43,7 @@ export function createPipeline(ports: Ports): Invoke {
       elapsedMs,
       runId: call.runId,
       args: call.args,
-      dryRun: call.dryRunRequested || outcome.status === 'dry_run',
+      dryRun: call.dryRunRequested,
     };
   };
 }

@@ -6,8 +6,9 @@ import { type Outcome, outcomeData } from '../../contract/outcome.ts';
 import { withCause } from '../../lib/database-error.ts';
 import { checkJson } from '../../lib/json-shape.ts';
 import { finishLate, finishUse } from '../approvals/use.ts';
-import { type EntryKind, type PreparedEntry, prepareEntry } from '../log/entry.ts';
+import { type EntryInput, type EntryKind, type PreparedEntry, prepareEntry } from '../log/entry.ts';
 import { payloadRow } from '../log/log.ts';
+import { answerHash } from '../log/rows/key-row.ts';
 import { type EvidenceWrite, writeWithEvidence } from '../log/write.ts';
 import type { Ports } from '../ports.ts';
 import { PAYLOADS, runStatement, statement } from '../store/statements.ts';
@@ -61,7 +62,7 @@ function unrecorded(call: CallState, outcome: Outcome, cause: unknown): Outcome 
       ),
     };
   }
-  const message = `The change ran, but its outcome could not be recorded (call ${call.id}). It will be settled when the database works again. Do not retry.`;
+  const message = `The change ${outcome.status === 'ok' ? 'ran' : 'may have run'}, but its outcome could not be recorded (call ${call.id}). It will be settled when the database works again. Do not retry.`;
   return {
     status: 'indeterminate',
     fault: new ToolError('indeterminate', message, { cause, detail: { call_id: call.id } }),
@@ -94,7 +95,11 @@ async function recordChange(
   const result = sealResult(call, data, true);
   const finishedAt = now();
   const at = finishedAt.toISOString();
-  const entry = outcomeEntry(call, 'outcome', outcome, at, result.hash);
+  const answer = call.replayKey ? JSON.stringify(data) : '';
+  // A repeated call is answered only with what this entry names.
+  const extra =
+    call.replayKey && outcome.status === 'ok' ? { replay_hash: answerHash(result.salt, answer) } : undefined;
+  const entry = outcomeEntry(call, 'outcome', outcome, at, { result: result.hash, extra });
   await writeWithEvidence(database, async (write) => {
     const { trx } = write;
     const { numAffectedRows } = await runStatement(trx, database.engine, FINISH, [
@@ -114,7 +119,7 @@ async function recordChange(
     if (call.artifacts.length > 0) {
       await trx.insertInto('call_artifacts').values(artifactLinks(call)).execute();
     }
-    if (call.replayKey) await settleKey(trx, call, outcome, data);
+    if (call.replayKey) await settleKey(trx, call, outcome, answer);
     write.append(entry);
     await finishApproval(write, call, outcome, data, finishedAt);
     if (isRefunded(outcome)) await refundLimits(trx, call.limits, call.startedAt);
@@ -167,8 +172,9 @@ async function settleLate(
     .where('call_id', '=', call.id)
     .execute();
   if (call.replayKey) {
-    await settleKey(trx, call, outcome, data);
-    if (outcome.status === 'ok') await takeKeyBack(trx, call, data, at);
+    const answer = JSON.stringify(data);
+    await settleKey(trx, call, outcome, answer);
+    if (outcome.status === 'ok') await takeKeyBack(trx, call, answer, at);
   }
   const approval = ownApproval(call);
   if (approval) await finishLate(write, { approval, callId: call.id }, outcome, data, finishedAt);
@@ -182,7 +188,7 @@ async function settleLate(
 async function takeKeyBack(
   trx: Transaction<Tables>,
   call: CallState,
-  data: JsonObject,
+  answer: string,
   at: string,
 ): Promise<void> {
   await trx
@@ -192,7 +198,7 @@ async function takeKeyBack(
       digest: call.askedDigest,
       call_id: call.id,
       state: 'ok',
-      outcome: JSON.stringify(data),
+      outcome: answer,
       created_at: at,
       expires_at: keyExpiry(call, new Date(at)),
     })
@@ -204,11 +210,11 @@ async function settleKey(
   trx: Transaction<Tables>,
   call: CallState,
   outcome: Outcome,
-  data: JsonObject,
+  answer: string,
 ): Promise<void> {
   const key = call.replayKey ?? '';
   const mine = trx.updateTable('idempotency').where('scope_key', '=', key).where('call_id', '=', call.id);
-  if (outcome.status === 'ok') await mine.set({ state: 'ok', outcome: JSON.stringify(data) }).execute();
+  if (outcome.status === 'ok') await mine.set({ state: 'ok', outcome: answer }).execute();
   else if (outcome.status === 'indeterminate') await mine.set({ state: 'indeterminate' }).execute();
   // Only `ok` replays: after a failure the same key may try again.
   else
@@ -228,7 +234,10 @@ function recordOther(
   const data = outcomeData(outcome);
   const keep = outcome.status !== 'ok' || call.request.bound.tool.keepsResult === true;
   const result = sealResult(call, data, keep);
-  const entry = outcomeEntry(call, kindOf(call, outcome), outcome, at, result.hash, args.hash);
+  const entry = outcomeEntry(call, kindOf(call, outcome), outcome, at, {
+    result: result.hash,
+    args: args.hash,
+  });
   call.evidenceHash = entry.hash;
   const row = {
     ...callRow(call),
@@ -278,20 +287,20 @@ function outcomeEntry(
   kind: EntryKind,
   outcome: Outcome,
   at: string,
-  result: string,
-  args?: string,
+  more: Pick<EntryInput, 'args' | 'result' | 'extra'>,
 ): PreparedEntry {
   const extra = {
     ...call.evidence,
+    ...more.extra,
     ...(call.admitted && isRefunded(outcome) ? { refunded: true } : {}),
   };
   return prepareEntry(
     entryOf(call, kind, {
       at,
-      args,
+      args: more.args,
       status: outcome.status,
       code: codeOf(outcome),
-      result,
+      result: more.result,
       artifacts: call.artifacts.length > 0 ? call.artifacts : undefined,
       extra: Object.keys(extra).length > 0 ? extra : undefined,
     }),

@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ArtifactStore } from '../log/artifacts.ts';
+import { prepareEntry } from '../log/entry.ts';
+import { erasePayloads } from '../log/erase.ts';
+import { payloadRow, sealPayload } from '../log/log.ts';
+import { answerHash, ERASED_ANSWER } from '../log/rows/key-row.ts';
+import { writeWithEvidence } from '../log/write.ts';
 import type { Decision } from '../policy/index.ts';
 import type { Ports } from '../ports.ts';
+import { PAYLOADS } from '../store/statements.ts';
 import type { CallRequest, CallState } from './call.ts';
 import { ClaimLost, replayEqual } from './replay.ts';
 import { ALLOW, DONE, openSteps, type StepStore, toolNamed, validCall } from './steps.fixture.ts';
@@ -37,7 +44,20 @@ describe('a call that comes again', () => {
       .insertInto('idempotency')
       .values(row as never)
       .execute();
+    await log(first, state, row);
     return { first, call: await callWith(again, args) };
+  };
+  /** The entries of the first call, as the log has them when its key says `state`. */
+  const log = ({ id: call }: CallState, status: string, row: { outcome?: string | null }) => {
+    const at = NOW.toISOString();
+    const result = sealPayload({ status });
+    const extra = row.outcome ? { replay_hash: answerHash(result.salt, row.outcome) } : undefined;
+    const outcome = prepareEntry({ kind: 'outcome', at, call, status, result: result.hash, extra });
+    const isOver = status !== 'running';
+    return writeWithEvidence(steps.store.database, async (write) => {
+      write.append(prepareEntry({ kind: 'intent', at, call }), ...(isOver ? [outcome] : []));
+      if (isOver) write.insert(PAYLOADS, payloadRow(outcome, 'result', result));
+    });
   };
   const send = (call: CallState, next = async () => DONE) => replayEqual(ports)(call, next);
   const deadline = (deadlineMs: number) => {
@@ -53,9 +73,63 @@ describe('a call that comes again', () => {
       notes: { hint: 1 },
       replayed: true,
     });
-    await steps.store.database.db.updateTable('idempotency').set({ outcome: null }).execute();
-    expect(await send(await callWith())).toEqual({ status: 'ok', data: null, notes: {}, replayed: true });
+    await erasePayloads(
+      steps.store.database,
+      { calls: [kept.first.id] },
+      {
+        artifacts: new ArtifactStore(steps.store.database, steps.store.dataDir),
+        principal: 'person:ada',
+        now: NOW,
+      },
+    );
+    expect(await send(await callWith())).toEqual({
+      status: 'ok',
+      data: null,
+      notes: { erased: true },
+      replayed: true,
+    });
   });
+
+  it('gets what a call of an older version stored', async () => {
+    const { call } = await earlier('ok');
+    expect(await send(call)).toEqual({ status: 'ok', data: null, notes: {}, replayed: true });
+  });
+
+  it.each([
+    ['another result', { outcome: '{"data":{"written":"b"},"notes":{}}' }, 'did not return'],
+    ['no result', { outcome: null }, 'did not return'],
+    ['what stands for an erased one', { outcome: ERASED_ANSWER }, 'did not return'],
+    ['another call', { call_id: 'invented' }, 'is not in the log'],
+  ])('is refused when its key was edited to have %s', async (_what, change, message) => {
+    const outcome = JSON.stringify({ data: { written: 'a' }, notes: {} });
+    const { call } = await earlier('ok', { outcome });
+    await steps.store.database.db.updateTable('idempotency').set(change).execute();
+    ports = { ...ports, policy: { ...ports.policy, current: { decide: () => ALLOW } as never } };
+    const answer = send(call);
+    await expect(answer).rejects.toMatchObject({ code: 'db_error', effect: 'none', retryable: false });
+    await expect(answer).rejects.toThrow(message);
+    await expect(answer).rejects.toThrow('countersign audit verify');
+  });
+
+  it('is refused when its key was edited to say that the first one succeeded', async () => {
+    const { call } = await earlier('running');
+    await steps.store.database.db.updateTable('idempotency').set({ state: 'ok' }).execute();
+    await expect(send(call)).rejects.toThrow('is "ok", the log says "running"');
+  });
+
+  it.each(['{"data":', '[]', 'null', '{"data":1,"notes":2}'])(
+    'is refused, and not run again, where %s is stored',
+    async (outcome) => {
+      const { first, call } = await earlier('ok', { outcome });
+      const next = () => Promise.reject(new Error('It ran again.'));
+      await expect(send(call, next)).rejects.toMatchObject({
+        code: 'db_error',
+        message: expect.stringContaining('The stored result of this idempotency key cannot be read.'),
+        retryable: false,
+        detail: { first_call: first.id },
+      });
+    },
+  );
 
   it('with other arguments is refused with the name of the first', async () => {
     const { first, call } = await earlier('ok', {}, { idempotencyKey: 'k' }, { text: 'b' });

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolError } from '../../contract/errors.ts';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type { JsonValue } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import { principalName } from '../../contract/principal.ts';
 import { isChange } from '../../contract/tool.ts';
+import { isObject } from '../../lib/is-object.ts';
+import { keyDifference, keysWithEvidence } from '../log/rows/key-row.ts';
 import type { Ports } from '../ports.ts';
 import { reconcileCall } from '../recovery.ts';
+import { parseObject } from '../store/cells.ts';
+import type { IdempotencyTable } from '../store/tables.ts';
 import type { CallState, Next, Step } from './call.ts';
 import { policyQuery } from './decide.ts';
 import { requireKey } from './labels.ts';
@@ -80,6 +84,23 @@ function replayKeyOf({ request, args, askedDigest }: CallState): string | undefi
   return scope === undefined ? undefined : `${scope}|${tool.name}|${askedDigest}`;
 }
 
+/** The change was made: a result that cannot be read is a reason to look for it, never to make the change again. */
+function storedOutcome(callId: string, answer: string | null): Outcome {
+  const stored = answer === null ? {} : parseObject(answer);
+  const { data = null, notes = {} } = stored ?? {};
+  if (!stored || !isObject<JsonValue>(notes))
+    throw new ToolError(
+      'db_error',
+      `The stored result of this idempotency key cannot be read. The change was made by call ${callId} and is not made again. Run \`countersign audit verify\`.`,
+      {
+        retryable: false,
+        hint: 'Do not retry with another key: the change was already made.',
+        detail: { first_call: callId },
+      },
+    );
+  return { status: 'ok', data, notes, replayed: true };
+}
+
 async function lookUp(call: CallState, ports: Ports): Promise<Outcome | undefined> {
   const key = call.replayKey ?? '';
   const giveUpAt = ports.now().getTime() + ports.limits.deadlineMs;
@@ -101,9 +122,11 @@ async function lookUp(call: CallState, ports: Ports): Promise<Outcome | undefine
       );
     }
     if (row.state === 'ok') {
+      const answer = await readAnswer(key, ports);
+      // It expired or was freed in this moment.
+      if (answer === undefined) continue;
       call.replayOf = row.call_id;
-      const stored = JSON.parse(row.outcome ?? 'null') as { data: JsonValue; notes: JsonObject } | null;
-      return { status: 'ok', data: stored?.data ?? null, notes: stored?.notes ?? {}, replayed: true };
+      return storedOutcome(row.call_id, answer.outcome);
     }
     if (row.state === 'indeterminate') {
       // The call was sent again, and the remote service may know the outcome by now.
@@ -122,4 +145,31 @@ async function lookUp(call: CallState, ports: Ports): Promise<Outcome | undefine
       });
     await sleep(POLL_MS, undefined, { signal: call.request.signal });
   }
+}
+
+/**
+ * What the key stores, once the log says that its call returned it: an edited row would be returned as the result of a
+ * change. Undefined when the key no longer answers.
+ */
+async function readAnswer(
+  key: string,
+  { database }: Ports,
+): Promise<Pick<IdempotencyTable, 'outcome'> | undefined> {
+  const evidence = await keysWithEvidence(database.db)
+    .where('i.scope_key', '=', key)
+    .orderBy('l.seq')
+    .execute();
+  const [row] = evidence;
+  if (row?.state !== 'ok') return undefined;
+  const why = keyDifference(row, evidence);
+  if (why === undefined) return row;
+  throw new ToolError(
+    'db_error',
+    `The idempotency key of this call ${why}. Nothing was run or returned. Run \`countersign audit verify\`.`,
+    {
+      detail: { first_call: row.call_id },
+      retryable: false,
+      hint: 'A person must compare the database with the audit log. Do not send the call with another key.',
+    },
+  );
 }

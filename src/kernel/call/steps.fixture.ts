@@ -2,6 +2,7 @@ import { openTestStore, type TestStore } from '../../../test/support/engines.ts'
 import { openTestKernel } from '../../../test/support/kernel.ts';
 import { ledgerToolkit } from '../../../test/support/ledger.ts';
 import { plain } from '../../catalogue/dialect.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import type { Log } from '../../contract/ports.ts';
 import { LOCAL_AGENT } from '../../contract/principal.ts';
@@ -9,6 +10,7 @@ import type { Tool } from '../../contract/tool.ts';
 import { CallMetrics } from '../metrics.ts';
 import type { Decision } from '../policy/index.ts';
 import type { Ports } from '../ports.ts';
+import type { CallsTable } from '../store/tables.ts';
 import type { CallRequest, CallState } from './call.ts';
 import { newCall } from './pipeline.ts';
 import { Recorder } from './recorder.ts';
@@ -68,6 +70,9 @@ export interface StepStore extends Logged {
   /** The kinds of the audit entries, in order. */
   kinds(): Promise<string[]>;
   statusOf(call: CallState): Promise<string | undefined>;
+  rowOf(call: CallState): Promise<CallsTable | undefined>;
+  /** The audit entries about this call, in order. */
+  entriesOf(call: CallState): Promise<JsonObject[]>;
 }
 
 /** What the steps need of a real SQLite database. */
@@ -120,6 +125,20 @@ export async function openSteps(decision: Decision = ALLOW): Promise<StepStore> 
         .where('call_id', '=', id)
         .executeTakeFirst();
       return row?.status;
+    },
+    async rowOf({ id }) {
+      await recorder.flush();
+      return database.db.selectFrom('calls').selectAll().where('call_id', '=', id).executeTakeFirst();
+    },
+    async entriesOf({ id }) {
+      await recorder.flush();
+      const rows = await database.db
+        .selectFrom('audit_log')
+        .select('body')
+        .where('call_id', '=', id)
+        .orderBy('seq')
+        .execute();
+      return rows.map(({ body }) => JSON.parse(body));
     },
   };
 }

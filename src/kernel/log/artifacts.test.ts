@@ -1,8 +1,10 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../test/support/engines.ts';
 import { ArtifactStore } from './artifacts.ts';
+
+const HELLO = 'sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824';
 
 describe.each(ENGINES)('the artifact store on %s', (engine) => {
   let store: TestStore;
@@ -13,7 +15,6 @@ describe.each(ENGINES)('the artifact store on %s', (engine) => {
   });
   afterEach(() => store.close());
 
-  const HELLO = 'sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824';
   const pathOf = (id: string) => join(store.dataDir, 'artifacts', id.slice(7, 9), id.slice(9));
 
   it('names bytes by their hash, for their owner only, and gives them back', async () => {
@@ -42,12 +43,70 @@ describe.each(ENGINES)('the artifact store on %s', (engine) => {
     expect(await artifacts.check(HELLO)).toBe('missing');
     expect(await artifacts.read(HELLO)).toBeUndefined();
   });
+});
 
-  it('never leaves its folder for an id that is not a hash', async () => {
-    for (const id of ['sha256:../../etc/passwd', '../countersign.db', `sha256:${'g'.repeat(64)}`, '']) {
+describe('the files of the artifact store', () => {
+  let store: TestStore;
+  let artifacts: ArtifactStore;
+  beforeEach(async () => {
+    store = await openTestStore('sqlite');
+    artifacts = new ArtifactStore(store.database, store.dataDir);
+  });
+  afterEach(() => store.close());
+
+  const pathOf = (id: string) => join(store.dataDir, 'artifacts', id.slice(7, 9), id.slice(9));
+
+  it('stay inside its directory for an id that is not a hash', async () => {
+    await artifacts.write('a', 'text/plain', 'hello');
+    const wrong = ['sha256:../../etc/passwd', '../countersign.db', `sha256:${'g'.repeat(64)}`, ''];
+    for (const id of [...wrong, `x${HELLO}`, `${HELLO}0`]) {
       expect(await artifacts.read(id)).toBeUndefined();
       expect(await artifacts.check(id)).toBe('missing');
+      expect(await artifacts.size(id)).toBeUndefined();
       await artifacts.remove(id);
     }
+    expect(await artifacts.check(HELLO)).toBe('intact');
+  });
+
+  it('have their size reported, and can be removed more than once', async () => {
+    await artifacts.write('a', 'text/plain', 'hello');
+    expect(await artifacts.size(HELLO)).toBe(5);
+    await artifacts.remove(HELLO);
+    await artifacts.remove(HELLO);
+    expect(await artifacts.size(HELLO)).toBeUndefined();
+  });
+
+  it('are left alone when the same bytes are written again', async () => {
+    await artifacts.write('a', 'text/plain', 'hello');
+    const { ino } = statSync(pathOf(HELLO));
+    await artifacts.write('a', 'text/plain', 'hello');
+    expect(statSync(pathOf(HELLO)).ino).toBe(ino);
+  });
+
+  it('are missing where a file took the place of their directory', async () => {
+    await artifacts.write('a', 'text/plain', 'hello');
+    rmSync(dirname(pathOf(HELLO)), { recursive: true });
+    writeFileSync(dirname(pathOf(HELLO)), '');
+    expect(await artifacts.check(HELLO)).toBe('missing');
+    expect(await artifacts.read(HELLO)).toBeUndefined();
+  });
+
+  it('are not taken for missing when they cannot be read', async () => {
+    mkdirSync(pathOf(HELLO), { recursive: true });
+    await expect(artifacts.read(HELLO)).rejects.toThrow('EISDIR');
+    await expect(artifacts.check(HELLO)).rejects.toThrow('EISDIR');
+  });
+
+  it.runIf(process.platform === 'linux')('are closed once they are written', async () => {
+    await artifacts.write('a', 'text/plain', 'hello');
+    const open = readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/self/fd/${fd}`)];
+      } catch {
+        // The directory that is being read is closed by now.
+        return [];
+      }
+    });
+    expect(open.filter((path) => path.startsWith(join(store.dataDir, 'artifacts')))).toEqual([]);
   });
 });

@@ -122,3 +122,23 @@ const ordered = (
 
 export const artifactId = (artifact: EntryArtifact): string =>
   typeof artifact === 'string' ? artifact : artifact.id;
+
+/** Undefined when the text is not an entry of this log format. */
+export function readBody(body: string): Entry | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isEntry(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isEntry = (value: unknown): value is Entry =>
+  typeof value === 'object' &&
+  value !== null &&
+  'v' in value &&
+  value.v === 1 &&
+  'kind' in value &&
+  typeof value.kind === 'string' &&
+  'at' in value &&
+  typeof value.at === 'string';

@@ -6,6 +6,8 @@ import type { Tables } from '../store/tables.ts';
 import type { ArtifactStore } from './artifacts.ts';
 import { prepareEntry } from './entry.ts';
 import { appendEntries } from './log.ts';
+import { ERASED } from './rows/approval-words.ts';
+import { ERASED_ANSWER } from './rows/key-row.ts';
 
 /** Both together mean: these calls, as far as they are older. At least one must be given. */
 export interface ErasureScope {
@@ -121,7 +123,6 @@ async function unlinkArtifacts(trx: Transaction<Tables>): Promise<string[]> {
   return ids;
 }
 
-const ERASED = '(erased)';
 const OVER = ['done', 'failed', 'rejected', 'expired', 'withdrawn'];
 
 /** The queue keeps the whole call; once it is over, its arguments go with the payloads they are a copy of. */
@@ -171,7 +172,7 @@ async function wipeReplays(trx: Transaction<Tables>, at: string): Promise<void> 
   const erasedCalls = trx.selectFrom('audit_payloads').select('call_id').where('erased_at', '=', at);
   await trx
     .updateTable('idempotency')
-    .set({ outcome: JSON.stringify({ status: 'ok', data: null, notes: { erased: true } }) })
+    .set({ outcome: ERASED_ANSWER })
     .where('state', '=', 'ok')
     .where('call_id', 'in', erasedCalls)
     .execute();

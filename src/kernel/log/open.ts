@@ -5,6 +5,7 @@ import type { SignatureEntry } from './passkeys/entries.ts';
 import { type Bundle, exportRun } from './proof/export.ts';
 import { type ProofFile, proveCall } from './proof/prove.ts';
 import { findReceipt } from './proof/receipt.ts';
+import { findKeyMismatch, type KeyMismatch } from './signing/key-mismatch.ts';
 import { type StreamedEntry, type StreamOptions, streamEntries } from './stream.ts';
 import type { VerifyReport } from './verify/report.ts';
 import { type VerifyOptions, verifyLog } from './verify/verify.ts';
@@ -18,6 +19,10 @@ export interface LogReader {
   exportRun(run: string): Promise<Bundle | undefined>;
   /** The signature of a decision, to be stored elsewhere; undefined when no one signed it. */
   receipt(approval: string): Promise<SignatureEntry | undefined>;
+  /** How the key in the data directory does not belong to the log; undefined when it does, or there is none. */
+  keyMismatch(): Promise<KeyMismatch | undefined>;
+  /** How many entries the log has. */
+  size(): Promise<number>;
   /** Every entry in order; see `streamEntries`. */
   entries(options: StreamOptions): AsyncGenerator<StreamedEntry>;
 }
@@ -30,9 +35,19 @@ export async function openLog(database: Database, dataDir: string): Promise<LogR
     verify: (options) => verifyLog(database, { ...options, artifacts, rows: true }),
     prove: (call) => proveCall(database, undefined, call),
     receipt: (approval) => findReceipt(database, approval),
+    keyMismatch: () => findKeyMismatch(database, dataDir),
+    size: () => logSize(database),
     entries: (options) => streamEntries(database, options),
     exportRun: (run) => exportRun(database, run, { artifacts }),
   };
+}
+
+async function logSize({ db }: Database): Promise<number> {
+  const { seq } = await db
+    .selectFrom('audit_log')
+    .select((eb) => eb.fn.max('seq').as('seq'))
+    .executeTakeFirstOrThrow();
+  return (seq ?? -1) + 1;
 }
 
 /** An empty file is a valid database; taken for a log, it would be an intact one without entries. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../contract/json.ts';
 import type { AuditPort } from '../../contract/ports.ts';
 import type { Database } from '../store/database.ts';
-import { proveCall } from './proof/prove.ts';
-import { findDifferences } from './rows/find.ts';
+import { collectProof } from './proof/prove.ts';
+import { findShownDifferences } from './rows/find.ts';
 import { latestCheckpoint } from './signing/checkpoint.ts';
 import type { CheckpointWriter } from './signing/checkpoint-writer.ts';
 
@@ -15,12 +15,12 @@ export function createAuditPort(
   return {
     async proof(callId) {
       await flush();
-      const proof = await proveCall(database, await checkpoints.signer(), callId, checkpoints.now);
+      const proof = await collectProof(database, await checkpoints.signer(), callId, checkpoints.now);
       return proof && (structuredClone(proof) as unknown as JsonObject);
     },
     async differences(callId) {
       await flush();
-      return (await findDifferences(database, [callId])).get(callId) ?? [];
+      return (await findShownDifferences(database, [callId], ['args', 'result'])).get(callId) ?? [];
     },
     async checkpoint() {
       return (await latestCheckpoint(database))?.note;

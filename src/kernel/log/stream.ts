@@ -1,17 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../contract/json.ts';
+import { leafHash } from '../../lib/merkle.ts';
 import type { Database } from '../store/database.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, readBody } from './entry.ts';
 
 const BATCH = 1_000;
 const POLL_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
-export interface StreamedEntry {
+interface Place {
   readonly seq: number;
+  /** As stored; of a valid entry, the leaf hash of its body. */
   readonly hash: string;
-  readonly entry: Entry;
 }
+
+interface ValidEntry extends Place {
+  readonly entry: Entry;
+  readonly body?: undefined;
+}
+
+/** The body cannot be read or does not match the hash: `at` is the time in its row. */
+interface InvalidEntry extends Place {
+  readonly entry?: undefined;
+  readonly at: string;
+  readonly body: string;
+}
+
+export type StreamedEntry = ValidEntry | InvalidEntry;
 
 export interface StreamOptions {
   /** The position of the last entry that the reader has; -1 for none. */
@@ -25,7 +40,7 @@ export interface StreamOptions {
 }
 
 /**
- * Every entry in the order of the log, each once. Positions become visible in order, because writers take the head of
+ * Every entry in the order of the log, each once, whether it is valid or not. Positions become visible in order, because writers take the head of
  * the log one after the other; so nothing can appear behind what was already read.
  */
 export async function* streamEntries(
@@ -38,16 +53,17 @@ export async function* streamEntries(
     try {
       const rows = await database.db
         .selectFrom('audit_log')
-        .select(['seq', 'hash', 'body'])
+        .select(['seq', 'hash', 'at', 'body'])
         .where('seq', '>', last)
         .orderBy('seq')
         .limit(BATCH)
         .execute();
       failures = 0;
-      for (const { seq, hash, body } of rows) {
+      for (const { seq, hash, at, body } of rows) {
         if (signal?.aborted) return;
         last = seq;
-        yield { seq, hash, entry: JSON.parse(body) as Entry };
+        const entry = leafHash(body) === hash ? readBody(body) : undefined;
+        yield entry ? { seq, hash, entry } : { seq, hash, at, body };
       }
       if (rows.length === BATCH) continue;
     } catch (error) {
@@ -65,25 +81,29 @@ export type EntryFormat = 'jsonl' | 'ecs';
 
 /** One line for a log collector. */
 export const formatEntry = (streamed: StreamedEntry, format: EntryFormat): string =>
-  JSON.stringify(
-    format === 'ecs' ? toEcs(streamed) : { seq: streamed.seq, hash: streamed.hash, ...streamed.entry },
-  );
+  JSON.stringify(FORMATS[format](streamed));
+
+const FORMATS: Readonly<Record<EntryFormat, (streamed: StreamedEntry) => object>> = {
+  jsonl: ({ seq, hash, entry, body }) => ({ seq, hash, ...(entry ?? { invalid: true, body }) }),
+  ecs: (streamed) => (streamed.entry ? toEcs(streamed) : toInvalidEcs(streamed)),
+};
+
+const ECS = { version: '8.11.0' };
+const EVENT = { kind: 'event', module: 'countersign', dataset: 'countersign.audit' };
 
 const OUTCOMES: Readonly<Record<string, string>> = { ok: 'success', failed: 'failure', refused: 'failure' };
 const TYPES: Readonly<Record<string, string>> = { read: 'access', change: 'change', destroy: 'deletion' };
 
 /** The Elastic Common Schema; what it has no field for is under `countersign`. */
-function toEcs({ seq, hash, entry }: StreamedEntry): JsonObject {
+function toEcs({ seq, hash, entry }: ValidEntry): JsonObject {
   const { at, kind, call, tool, effect, principal, client, status, code, rule, decision } = entry;
   const type = entry.kind === 'refusal' ? 'denied' : TYPES[effect ?? ''];
   return withoutUnset({
     '@timestamp': at,
-    ecs: { version: '8.11.0' },
+    ecs: ECS,
     message: [kind, tool, status, code].filter(Boolean).join(' '),
     event: withoutUnset({
-      kind: 'event',
-      module: 'countersign',
-      dataset: 'countersign.audit',
+      ...EVENT,
       action: tool ?? kind,
       category: kind === 'config' ? ['configuration'] : ['api'],
       type: type === undefined ? undefined : [type],
@@ -111,6 +131,15 @@ function toEcs({ seq, hash, entry }: StreamedEntry): JsonObject {
     }),
   });
 }
+
+/** What the text says is not repeated in other fields: nothing vouches for it. */
+const toInvalidEcs = ({ seq, hash, at, body }: InvalidEntry): JsonObject => ({
+  '@timestamp': at,
+  ecs: ECS,
+  message: 'invalid entry',
+  event: { ...EVENT, action: 'invalid', outcome: 'failure', sequence: seq, hash, original: body },
+  countersign: { invalid: true },
+});
 
 const withoutUnset = (fields: Readonly<Record<string, unknown>>): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;

@@ -94,7 +94,7 @@ const SAVE = statement('savepoint work');
 const UNDO = statement('rollback to savepoint work');
 const RELEASE = statement('release savepoint work');
 
-/** One work of a group failed, so the group was rolled back. */
+/** One work of a group failed, so the group was rolled back. It is run again, which gives each work its own error. */
 class WorkFailed extends Error {}
 
 const groups = new WeakMap<Database, WriteGroup>();
@@ -124,7 +124,7 @@ class WriteGroup {
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    for (;;) {
       const [first, ...others] = this.#waiting.splice(0, MAX_GROUP);
       if (!first) break;
       this.#isBusy = others.length > 0;
@@ -188,6 +188,6 @@ class WriteGroup {
   }
 }
 
-const failWork = (cause: unknown): never => {
-  throw new WorkFailed('A work of the group failed.', { cause });
+const failWork = (): never => {
+  throw new WorkFailed('A work of the group failed.');
 };

@@ -130,8 +130,18 @@ describe('a condition', () => {
   });
 
   it('is helped where it mixes integers with decimals', async () => {
-    for (const when of ['args.days + 1.5 > 2.0', 'args.budget * 2 > 1.0'])
+    const mixed = [
+      'args.days + 1.5 > 2.0',
+      'args.days == 1.5',
+      'args.budget * 2 > 1.0',
+      'args.budget == 2',
+      'args.budget in [1, 2]',
+    ];
+    for (const when of mixed)
       await expect(deny('x_ads_campaign_create', when)).rejects.toThrow('write integers as 3.0');
+    await expect(deny('x_ads_campaign_create', 'args.days + "1" == "2"')).rejects.toThrow(
+      /int \+ string at column \d+$/,
+    );
   });
 
   it('reads integers also where another rule of the tool has no condition', async () => {

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTestStore, type TestStore } from '../../../test/support/engines.ts';
 import { mcpPolicy } from '../../contract/policy.ts';
+import { changeConfig } from '../log/config-change.ts';
 import { OVERRIDES_KEY, stampOf } from '../store/pause.ts';
 import { type PolicyBase, PolicyInForce } from './in-force.ts';
 import { ask, CATALOGUE, X_POLICY } from './policy.fixture.ts';
+import { NOT_LOGGED } from './stored.ts';
 
 const ADA = { kind: 'person', id: 'ada' } as const;
 const rule = (id: string, action: 'allow' | 'ask' | 'deny', more: object = {}) =>
@@ -42,6 +44,7 @@ describe('the policy in force', () => {
     await policy.refresh();
     expect(ask(policy.current, 'x_search_tweets').action).toBe('allow');
     expect(policy.stamp).toBe(stampOf(undefined));
+    expect(policy.isBehind).toBe(false);
   });
 
   it('has the mode and the template that people chose, and what follows from them', async () => {
@@ -171,6 +174,30 @@ describe('the policy in force', () => {
     expect(policy.stamp).toBe('unread');
     await elsewhere.setOverrides({ rules: [] }, ADA);
     await policy.refresh();
+    expect(ask(policy.current, 'x_search_tweets').action).toBe('allow');
+  });
+
+  it('allows no change over rules that the log does not know, until it does', async () => {
+    const policy = open({}, { rules: rule('no-reads', 'deny', { tools: ['x_search_tweets'] }) });
+    await policy.refresh();
+    const { version } = policy.current;
+    const forged = JSON.stringify({ mode: 'composer', rules: rule('no-reads', 'allow') });
+    await write(forged);
+    await policy.refresh();
+    expect(policy.problem).toBe(NOT_LOGGED);
+    expect(ask(policy.current, 'x_like_tweet')).toMatchObject({ rule: 'hard:unreadable_policy' });
+    // Of what is stored nothing is in force, so reads are as the file has them.
+    expect(policy.current.version).toBe(version);
+    expect(ask(policy.current, 'x_search_tweets')).toMatchObject({ rule: 'no-reads' });
+    expect(policy.modes.mode).toBe('autopilot');
+    expect(await policy.overrides()).toEqual({ rules: [] });
+    await changeConfig(store.database, ADA, new Date(), async () => ({
+      policy_version: 'v',
+      overrides: stampOf(forged),
+    }));
+    await policy.refresh();
+    expect(policy.problem).toBeUndefined();
+    expect(policy.modes.mode).toBe('composer');
     expect(ask(policy.current, 'x_search_tweets').action).toBe('allow');
   });
 

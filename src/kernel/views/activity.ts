@@ -1,13 +1,16 @@
 import { sql } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
-import type { CallRecord } from '../../contract/ports.ts';
-import type { Environment } from '../../contract/presentation.ts';
+import { type CallRecord, describeDamagedCall } from '../../contract/ports.ts';
+import { ENVIRONMENTS } from '../../contract/presentation.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
+import { isObject } from '../../lib/is-object.ts';
 import { cutWords, humanName, toPastTense } from '../../lib/words.ts';
 import { genericTitle, mainArgument } from '../approvals/present.ts';
+import { findShownDifferences } from '../log/rows/find.ts';
+import { parseObject } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
 import { storedArguments } from './calls.ts';
-import type { Call } from './shapes.ts';
+import type { Call, ListedCall } from './shapes.ts';
 
 type Resolve = (tool: string) => Promise<BoundTool | undefined>;
 type Words = Pick<Call, 'title' | 'gist' | 'environment'>;
@@ -40,9 +43,23 @@ export async function describeCalls(
     const words = known
       ? { ...known, title: call.status === 'ok' ? known.done : known.title }
       : toolWords(call, tools.get(call.tool), args.get(call.callId));
-    const { title, gist, environment } = words;
+    const { gist, environment } = words;
+    const title = call.damaged === undefined ? words.title : describeDamagedCall(call);
     return { ...toCall(call), title, gist, environment, approval_state: known?.state ?? null };
   });
+}
+
+/** The same calls with whether what a list shows of each is what its entries say. */
+export async function compareWithLog(
+  database: Database,
+  calls: readonly Call[],
+): Promise<readonly ListedCall[]> {
+  const found = await findShownDifferences(
+    database,
+    calls.map(({ call_id }) => call_id),
+    ['args'],
+  );
+  return calls.map((call) => ({ ...call, differs: (found.get(call.call_id)?.length ?? 0) > 0 }));
 }
 
 async function approvedWords(
@@ -50,29 +67,51 @@ async function approvedWords(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, ApprovedWords>> {
   if (ids.length === 0) return new Map();
+  const wanted = [...new Set(ids)];
   // Taken out of the stored presentation by the database: its diff may be large.
   const done =
     engine === 'postgres'
       ? sql<string | null>`p.body::json -> 'presentation' ->> 'done'`
       : sql<string | null>`json_extract(p.body, '$.presentation.done')`;
+  const words = db
+    .selectFrom('approval_previews as p')
+    .select(['p.approval_id', done.as('done')])
+    .where('p.approval_id', 'in', wanted)
+    .execute();
+  // No database takes anything out of a text that is not JSON: of all of them, or of one by one.
+  const found = await words.catch(() => doneOneByOne(db, wanted));
+  const doneBy = new Map(found.map((row) => [row.approval_id, row.done]));
   const rows = await db
     .selectFrom('approvals as a')
-    .leftJoin('approval_previews as p', 'p.approval_id', 'a.id')
-    .select(['a.id', 'a.summary', 'a.gist', 'a.environment', 'a.state', done.as('done')])
-    .where('a.id', 'in', [...new Set(ids)])
+    .select(['a.id', 'a.summary', 'a.gist', 'a.environment', 'a.state'])
+    .where('a.id', 'in', wanted)
     .execute();
   return new Map(
-    rows.map(({ id, summary, gist, environment, state, done: words }) => [
+    rows.map(({ id, summary, gist, environment, state }) => [
       id,
       {
         title: summary,
-        done: words ?? summary,
+        done: doneBy.get(id) ?? summary,
         gist,
         state,
-        environment: environment as Environment | null,
+        environment: ENVIRONMENTS.find((one) => one === environment) ?? null,
       },
     ]),
   );
+}
+
+/** The same where a stored presentation cannot be read: that one has only the title of its row. */
+async function doneOneByOne(db: Database['db'], ids: readonly number[]) {
+  const rows = await db
+    .selectFrom('approval_previews')
+    .select(['approval_id', 'body'])
+    .where('approval_id', 'in', ids)
+    .execute();
+  return rows.map(({ approval_id, body }) => {
+    const presentation = parseObject(body)?.presentation;
+    const done = isObject(presentation) ? presentation.done : undefined;
+    return { approval_id, done: typeof done === 'string' ? done : null };
+  });
 }
 
 function toolWords(call: CallRecord, bound: BoundTool | undefined, args: JsonObject | undefined): Words {

@@ -3,8 +3,10 @@ import { sql } from 'kysely';
 import { LOCAL_AGENT, principalName } from '../../contract/principal.ts';
 import { isChange } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
-import { uuidFloor } from '../../lib/random.ts';
+import { uuidFloor, uuidTime } from '../../lib/random.ts';
+import type { Agent } from '../agents.ts';
 import type { Kernel } from '../kernel.ts';
+import { parseDate } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
 import type { AgentBrief, AgentDetail, AgentsData } from './shapes.ts';
 
@@ -91,7 +93,7 @@ function aloneBy(tools: readonly BoundTool[], outlook: Outlook): AgentDetail['al
 }
 
 interface Known {
-  readonly token: { readonly createdAt: Date; readonly revokedAt: Date | undefined } | undefined;
+  readonly token: Agent | undefined;
   readonly pausedBy: string | undefined;
 }
 
@@ -105,7 +107,7 @@ async function readBrief(
   const principal = `agent:${name}`;
   const last = await db
     .selectFrom('calls')
-    .select(['started_at', 'client'])
+    .select(['call_id', 'started_at', 'client'])
     .where('principal', '=', principal)
     .orderBy('call_id', 'desc')
     .limit(1)
@@ -117,11 +119,15 @@ async function readBrief(
     token_since: token?.createdAt.toISOString() ?? null,
     revoked_at: token?.revokedAt?.toISOString() ?? null,
     paused_by: pausedBy ?? null,
-    last_call_at: last?.started_at ?? null,
+    last_call_at: last ? timeOf(last) : null,
+    ...(token?.damaged === undefined ? {} : { damaged: token.damaged }),
     days: last ? await countDays(database, principal, now) : Array.from({ length: DAYS }, () => 0),
     decisions: await countDecisions(database, principal, now),
   };
 }
+
+const timeOf = ({ call_id, started_at }: { call_id: string; started_at: string }): string =>
+  parseDate(started_at) ? started_at : uuidTime(call_id).toISOString();
 
 const firstDay = (now: Date): number => Math.floor(now.getTime() / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS;
 

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
 import { uuidFloor } from '../../lib/random.ts';
+import { parseObject } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
 
-/** The stored arguments of these calls; calls whose arguments were not kept are left out. */
+/** The stored arguments of these calls; calls whose arguments were not kept, or cannot be read, are left out. */
 export async function storedArguments(
   { db }: Database,
   callIds: readonly string[],
@@ -16,9 +17,10 @@ export async function storedArguments(
     .where('call_id', 'in', callIds)
     .execute();
   return new Map(
-    rows.flatMap(({ call_id, body }) =>
-      call_id && body ? [[call_id, JSON.parse(body) as JsonObject] as const] : [],
-    ),
+    rows.flatMap(({ call_id, body }) => {
+      const args = body ? parseObject(body) : undefined;
+      return call_id && args ? [[call_id, args] as const] : [];
+    }),
   );
 }
 

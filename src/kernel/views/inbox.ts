@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts';
+import { UnreadableApproval } from '../approvals/row.ts';
+import { parseObject } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
 import type { Edit } from './shapes.ts';
 
@@ -13,9 +15,13 @@ export async function readEdits({ db }: Database, approvalId: number): Promise<r
   return rows.map((edit) => ({
     at: edit.edited_at,
     editor: edit.editor,
-    before: parse(edit.old_args),
-    after: parse(edit.new_args),
+    before: parse(approvalId, edit.old_args),
+    after: parse(approvalId, edit.new_args),
   }));
 }
 
-const parse = (text: string): JsonObject => JSON.parse(text) as JsonObject;
+function parse(approvalId: number, text: string): JsonObject {
+  const args = parseObject(text);
+  if (!args) throw new UnreadableApproval(approvalId, 'edits');
+  return args;
+}

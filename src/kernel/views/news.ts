@@ -1,3 +1,4 @@
+import { parseObject } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
 
 const ENTRIES_AT_ONCE = 500;
@@ -40,8 +41,8 @@ export async function newsSince(
   for (const { kind, body } of rows) {
     if (kind === 'config') topics.add('config');
     if (!DONE.includes(kind)) continue;
-    const { toolkit } = JSON.parse(body) as { toolkit?: string };
-    if (toolkit !== undefined) topics.add(`changed.${toolkit}`);
+    const toolkit = parseObject(body)?.toolkit;
+    if (typeof toolkit === 'string') topics.add(`changed.${toolkit}`);
   }
   return { end: rows.length < ENTRIES_AT_ONCE ? end : (rows.at(-1)?.seq ?? end), topics };
 }

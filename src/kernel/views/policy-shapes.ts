@@ -75,6 +75,8 @@ export interface MatrixRow {
   readonly reason: string;
   /** Rules with conditions on the arguments, and the most lenient decision they can lead to. */
   readonly depends: { readonly rules: readonly string[]; readonly loosest: Action } | null;
+  /** False where the principal cannot call the tool itself, whatever policy says. */
+  readonly offered: boolean;
 }
 
 export interface MatrixData {

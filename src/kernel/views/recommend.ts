@@ -7,6 +7,7 @@ import { canonicalJson } from '../../lib/canonical.ts';
 import { linksIn, standingSentence } from '../approvals/predicates.ts';
 import { alwaysAsks } from '../approvals/standing.ts';
 import type { Kernel } from '../kernel.ts';
+import { parseObject } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
 import type { Recommendation, RecommendationsData } from './policy-shapes.ts';
 
@@ -107,10 +108,12 @@ async function readGroups({ database, now }: RecommendPorts) {
     .limit(MOST)
     .execute();
   const groups = new Map<string, Group>();
-  for (const { requester, tool, edited, args, ...row } of rows) {
+  for (const { requester, tool, edited, args: stored, ...row } of rows) {
+    const args = parseObject(stored);
+    if (!args) continue;
     const key = `${requester}\n${tool}`;
     const group = groups.get(key) ?? { agent: requester, tool, decided: [] };
-    group.decided.push({ ...row, edited: Boolean(edited), args: JSON.parse(args) as JsonObject });
+    group.decided.push({ ...row, edited: Boolean(edited), args });
     groups.set(key, group);
   }
   return { groups: [...groups.values()], lookedAt: rows.length, since };

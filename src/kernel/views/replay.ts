@@ -5,6 +5,7 @@ import { parsePrincipal } from '../../contract/principal.ts';
 import type { Effect } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { isObject } from '../../lib/is-object.ts';
+import { uuidTime } from '../../lib/random.ts';
 import { type ChangedCall, type PastCall, type PolicyInput, previewRule } from '../policy/index.ts';
 import type { Database } from '../store/database.ts';
 import { describeCalls } from './activity.ts';
@@ -81,7 +82,7 @@ async function pastCalls(
   const named = tools ?? categories ?? toolkits;
   const farthest = await db
     .selectFrom('calls')
-    .select('started_at')
+    .select('call_id')
     .orderBy('call_id', 'desc')
     .offset(FARTHEST)
     .limit(1)
@@ -89,7 +90,7 @@ async function pastCalls(
   const calls = await telemetry.calls({
     effects: effects ?? (named ? ALL : CHANGES),
     limit: REPLAYED,
-    ...(farthest ? { since: new Date(farthest.started_at) } : {}),
+    ...(farthest ? { since: uuidTime(farthest.call_id) } : {}),
   });
   return calls.filter(({ transport, replayOf }) => transport !== 'approval' && replayOf === undefined);
 }

@@ -6,6 +6,8 @@ import type { StandingDraft, StandingTest, StandingView } from '../../contract/s
 
 /** One thing that waits, or waited, as a list shows it. */
 export interface Brief {
+  /** Its row cannot be read: the summary says so, and no other text or date of it is known. */
+  readonly damaged?: true;
   readonly id: number;
   readonly version: number;
   readonly kind: 'call' | 'permit';
@@ -59,6 +61,8 @@ export interface Item extends Omit<Brief, 'risks'> {
   readonly edits: readonly Edit[];
   /** Everything a person reads before they decide; resolved again for each request while it is pending. */
   readonly presentation: ApprovalPresentation;
+  /** Where the stored row differs from the audit entries of the approval. */
+  readonly differences: readonly string[];
   /** Who approved this version of it; it runs at `held_until` unless it is called off or decided otherwise. */
   readonly held_by: string | null;
   readonly held_until: string | null;
@@ -115,6 +119,14 @@ export interface HoldView {
 /** `POST /inbox/:id/approve`; without holds where nothing is held. */
 export interface ApprovedData extends DecisionResult {
   readonly holds?: readonly HoldView[];
+}
+
+/** `POST /inbox/:id/undo`; the outcome of the call that failed, where one did. */
+export interface UndoneData {
+  readonly undone: boolean;
+  readonly done: number;
+  readonly of: number;
+  readonly outcome?: JsonObject;
 }
 
 /** `POST /inbox/approve`. */
@@ -229,6 +241,12 @@ export interface Call {
   readonly replay_of: string | null;
 }
 
+/** One call in `GET /activity`. */
+export interface ListedCall extends Call {
+  /** What is stored about it is not what its entries say, or it has none. */
+  readonly differs: boolean;
+}
+
 /** One call with its evidence; P is the proof as the reader takes it. */
 export interface CallDetail<P = unknown> extends Call {
   readonly args: JsonValue;
@@ -240,7 +258,7 @@ export interface CallDetail<P = unknown> extends Call {
   readonly undo: Item['undo'];
   readonly finished_at: string | null;
   readonly proof: P | null;
-  /** Where the stored row differs from the entries of the call. */
+  /** Where the stored row, arguments or result differ from the entries of the call. */
   readonly differences: readonly string[];
 }
 
@@ -270,7 +288,7 @@ export interface CallStory {
   readonly steps: readonly StoryStep[];
   /** How many entries it was computed from. */
   readonly entries: number;
-  /** Every entry it was computed from is unchanged. */
+  /** There are entries, and all it was computed from are unchanged. */
   readonly valid: boolean;
 }
 
@@ -279,6 +297,7 @@ export interface Agent {
   readonly created_at: string;
   readonly revoked_at: string | null;
   readonly paused_by?: string | null;
+  readonly damaged?: string;
 }
 
 /** One agent in `GET /agents/overview`. */
@@ -287,6 +306,8 @@ export interface AgentBrief {
   readonly principal: string;
   /** The client that it last used, as that client calls itself. */
   readonly client: string | null;
+  /** Set where the row of its token cannot be read: what to show. */
+  readonly damaged?: string;
   /** Null for names without a token. */
   readonly token_since: string | null;
   readonly revoked_at: string | null;

@@ -54,6 +54,46 @@ describe.each(ENGINES)('the story of a call on %s', (engine) => {
     expect(forged?.steps[2]).toMatchObject({ kind: 'edited', change: null });
   });
 
+  it('takes its title from the entries where the row or the approval was edited', async () => {
+    const asked = await test.call('ledger_write', { text: 'hello' });
+    if (asked.outcome.status !== 'routed') throw new Error('not asked');
+    const { approval } = await test.kernel.approvals.approve(asked.outcome.approvalId, PERSON);
+    const { db } = store.database;
+    await db.updateTable('calls').set({ tool: 'ledger_read' }).execute();
+    await db.updateTable('approvals').set({ summary: 'Like a kitten' }).execute();
+    for (const id of [asked.callId, approval.callId ?? ''])
+      expect(await readStory(store.database, id)).toMatchObject({ title: 'ledger_write', valid: true });
+    const read = await test.call('ledger_read', {});
+    await test.kernel.flush();
+    const linked = db.updateTable('calls').where('call_id', '=', read.callId);
+    await linked.set({ tool: 'ledger_erase', approval_id: approval.id }).execute();
+    expect(await readStory(store.database, read.callId)).toMatchObject({
+      title: 'ledger_read',
+      approval_id: null,
+      entries: 1,
+    });
+  });
+
+  it('is empty and not valid for a row without entries, whatever approval it names', async () => {
+    const asked = await test.call('ledger_write', { text: 'hello' });
+    const { db } = store.database;
+    const row = await db.selectFrom('calls').selectAll().executeTakeFirstOrThrow();
+    const invented = { ...row, call_id: 'invented', tool: 'ledger_erase' };
+    expect(row).toMatchObject({ call_id: asked.callId, approval_id: expect.any(Number) });
+    await db.insertInto('calls').values(invented).execute();
+    expect(await readStory(store.database, 'invented')).toEqual({
+      call_id: 'invented',
+      title: 'invented',
+      approval_id: null,
+      steps: [],
+      entries: 0,
+      valid: false,
+    });
+    // It does not join the story of another call either.
+    const other = await readStory(store.database, asked.callId);
+    expect(new Set(other?.steps.map(({ call_id }) => call_id))).toEqual(new Set([null, asked.callId]));
+  });
+
   it('names an entry that was changed, and a standing approval that answered', async () => {
     await test.kernel.standing.add(
       {

@@ -1,13 +1,15 @@
 import type { Selectable } from 'kysely';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { digest } from '../../lib/canonical.ts';
 import { leafHash } from '../../lib/merkle.ts';
 import { describeRule } from '../approvals/present.ts';
 import { findPresentation } from '../approvals/presentations.ts';
 import { approvalEdits } from '../approvals/query.ts';
+import { UnreadableApproval } from '../approvals/row.ts';
 import type { Entry } from '../log/entry.ts';
 import { entriesAbout } from '../log/rows/approval-entries.ts';
+import { findForgedWords } from '../log/rows/approval-words.ts';
+import { parseObject } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
 import type { ApprovalsTable, Tables } from '../store/tables.ts';
 import type { CallStory, StoryStep } from './shapes.ts';
@@ -33,72 +35,109 @@ interface Words {
 
 /**
  * What happened to a call, from being asked to being settled or undone, one step per audit entry. What happened, when and
- * by whom comes from the entries; rows that can be edited give only words, and an edit is shown only where it matches the
- * digests in its entry. An entry that does not match its hash is shown as invalid.
+ * by whom comes from the entries; rows that can be edited give only words, and these only where they match the digests in
+ * the entries. An entry that does not match its hash is shown as invalid, and a call without entries has no story.
  */
 export async function readStory(
   database: Database,
   callId: string,
   resolve: Resolve = async () => undefined,
 ): Promise<CallStory | undefined> {
-  const { db, engine } = database;
+  const { db } = database;
   const row = await db.selectFrom('calls').selectAll().where('call_id', '=', callId).executeTakeFirst();
   const own = await entriesOf(database, callId);
-  if (!row && own.length === 0) return undefined;
-  const approval =
-    row?.approval_id == null
-      ? undefined
-      : await db.selectFrom('approvals').selectAll().where('id', '=', row.approval_id).executeTakeFirst();
-  const uuid = approval?.uuid ?? own.find(({ entry }) => entry.approval)?.entry.approval?.uuid;
-  const about = uuid === undefined ? [] : toRead(await entriesAbout(db, engine, uuid));
+  const [first] = own;
+  if (!first)
+    return row && { call_id: callId, title: callId, approval_id: null, steps: [], entries: 0, valid: false };
+  const { approval, about } = await approvalOf(database, first.entry, row?.approval_id ?? null);
   // The call that was routed and the one that ran later are two calls of one story.
-  const asked =
-    row?.approval_id == null
-      ? []
-      : await db
-          .selectFrom('calls')
-          .select('call_id')
-          .where('approval_id', '=', row.approval_id)
-          .where('status', '=', 'routed')
-          .limit(20)
-          .execute();
+  const asked = approval ? await routedCalls(database, approval.id, about) : [];
   const ran = about.flatMap(({ entry }) => (entry.call === undefined ? [] : [entry.call]));
   const undone = await undoingCalls(database, approval, resolve);
-  const others = [...new Set([...asked.map(({ call_id }) => call_id), ...ran, ...undone])];
+  const others = [...new Set([...asked, ...ran, ...undone])];
   const parts = await Promise.all(others.map((id) => entriesOf(database, id)));
   const all = new Map<string, Read>();
   for (const one of [...about, ...own, ...parts.flat()]) all.set(one.hash, one);
+  const isForged = approval && (await findForgedWords(database, [approval.id])).has(approval.id);
   const words = {
     approval,
     edits: approval ? await approvalEdits(db, approval.id) : [],
-    said: approval ? await wordsOf(database, approval.id) : null,
+    said: approval && !isForged ? await wordsOf(database, approval.id) : null,
     undone: new Set(undone),
   };
   const steps = [...all.values()].sort(byTime).flatMap((one) => stepsOf(one, words));
   return {
     call_id: callId,
-    title: approval?.summary ?? row?.tool ?? own[0]?.entry.tool ?? callId,
+    title: (isForged ? undefined : approval?.summary) ?? first.entry.tool ?? callId,
     approval_id: approval?.id ?? null,
     steps,
     entries: all.size,
-    valid: steps.every((step) => step.entry.valid),
+    valid: [...all.values()].every(({ valid }) => valid),
   };
 }
 
+/**
+ * The approval that a call asked for or ran under, with its entries. Its UUID is in the entry of the call; only a routed
+ * call is linked by its row, and then the approval must have been requested for the same call.
+ */
+async function approvalOf(
+  { db, engine }: Database,
+  { kind, digest: asked, approval: used }: Entry,
+  linked: number | null,
+): Promise<{ readonly approval: ApprovalRow | undefined; readonly about: readonly Read[] }> {
+  const none = { approval: undefined, about: [] };
+  const query = db.selectFrom('approvals').selectAll();
+  if (used) {
+    const approval = await query.where('uuid', '=', used.uuid).executeTakeFirst();
+    return { approval, about: toRead(await entriesAbout(db, engine, used.uuid)) };
+  }
+  if (kind !== 'routed' || linked === null) return none;
+  const approval = await query.where('id', '=', linked).executeTakeFirst();
+  const about = approval ? toRead(await entriesAbout(db, engine, approval.uuid)) : [];
+  return about.some(({ entry }) => entry.approval?.digest === asked) ? { approval, about } : none;
+}
+
+/** The calls that were routed to an approval: their entries do not name it, but are about the same call. */
+async function routedCalls(
+  { db }: Database,
+  approvalId: number,
+  about: readonly Read[],
+): Promise<readonly string[]> {
+  const digests = new Set(about.map(({ entry }) => entry.approval?.digest));
+  const rows = await db
+    .selectFrom('calls as c')
+    .innerJoin('audit_log as l', 'l.call_id', 'c.call_id')
+    .select(['c.call_id', 'l.hash', 'l.body'])
+    .where('c.approval_id', '=', approvalId)
+    .where('c.status', '=', 'routed')
+    .where('l.kind', '=', 'routed')
+    .limit(20)
+    .execute();
+  return rows.flatMap((row) =>
+    toRead([row]).some(({ entry }) => digests.has(entry.digest)) ? [row.call_id] : [],
+  );
+}
+
 async function wordsOf({ db }: Database, approvalId: number): Promise<string | null> {
-  const stored = await findPresentation(db, approvalId);
+  const stored = await findPresentation(db, approvalId).catch((error: unknown) => {
+    // Words only: what happened is in the entries.
+    if (error instanceof UnreadableApproval) return undefined;
+    throw error;
+  });
   return stored && 'presentation' in stored ? stored.said : null;
 }
 
 /** Later calls that did what undoes this one, no matter who made them. */
 async function undoingCalls(
-  { db }: Database,
+  database: Database,
   approval: ApprovalRow | undefined,
   resolve: Resolve,
 ): Promise<string[]> {
   if (approval?.state !== 'done' || approval.outcome === null || approval.call_id === null) return [];
-  const { data = null } = JSON.parse(approval.outcome) as { data?: JsonValue };
-  const args = JSON.parse(approval.args) as JsonObject;
+  const args = parseObject(approval.args);
+  const outcome = parseObject(approval.outcome);
+  if (!args || !outcome) return [];
+  const { data = null } = outcome;
   const bound = await resolve(approval.tool);
   const rollback = bound?.tool.rollback?.(args, data, approval.call_id);
   const undoer = rollback && (await resolve(rollback.tool));
@@ -107,7 +146,7 @@ async function undoingCalls(
     const parsed = undoer.tool.input.parse(one);
     return digest(undoer.tool.name, parsed.ok ? parsed.value : one);
   });
-  const rows = await db
+  const rows = await database.db
     .selectFrom('calls')
     .select('call_id')
     .where('tool', '=', undoer.tool.name)
@@ -116,7 +155,14 @@ async function undoingCalls(
     .where('status', '=', 'ok')
     .limit(20)
     .execute();
-  return rows.map(({ call_id }) => call_id);
+  const proven = await Promise.all(
+    rows.map(async ({ call_id }) => {
+      const [first] = await entriesOf(database, call_id);
+      const { tool, digest: done } = first?.entry ?? {};
+      return tool === undoer.tool.name && digests.includes(done ?? '') ? [call_id] : [];
+    }),
+  );
+  return proven.flat();
 }
 
 const entriesOf = async ({ db }: Database, callId: string): Promise<Read[]> =>
@@ -237,7 +283,8 @@ function approvalStep(
 function changeOf({ digest: after, tool = '' }: Entry, { edits }: Words): StoryStep['change'] {
   const edit = edits.find(({ new_digest }) => new_digest === after);
   if (!edit) return null;
-  const [before, now] = [JSON.parse(edit.old_args), JSON.parse(edit.new_args)] as [JsonObject, JsonObject];
+  const [before, now] = [parseObject(edit.old_args), parseObject(edit.new_args)];
+  if (!before || !now) return null;
   const isSame = digest(tool, now) === after && digest(tool, before) === edit.old_digest;
   return isSame ? { before, after: now } : null;
 }

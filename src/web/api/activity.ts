@@ -2,10 +2,11 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import { ToolError } from '../../contract/errors.ts';
 import type { JsonValue } from '../../contract/json.ts';
-import type { CallFilter, CallRecord } from '../../contract/ports.ts';
+import type { Approval, CallFilter, CallRecord } from '../../contract/ports.ts';
 import { fieldRows } from '../../kernel/approvals/fields.ts';
 import { describeRule } from '../../kernel/approvals/present.ts';
-import { describeCalls } from '../../kernel/views/activity.ts';
+import { UnreadableApproval } from '../../kernel/approvals/row.ts';
+import { compareWithLog, describeCalls } from '../../kernel/views/activity.ts';
 import { readStory } from '../../kernel/views/story.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { WebPorts } from '../ports.ts';
@@ -44,7 +45,8 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       limit: query.limit,
       offset: query.offset,
     };
-    return context.json({ calls: await describe(await ports.kernel.telemetry.calls(filter)) });
+    const calls = await describe(await ports.kernel.telemetry.calls(filter));
+    return context.json({ calls: await compareWithLog(ports.database, calls) });
   });
 
   api.get('/activity/:id', async (context) => {
@@ -52,8 +54,8 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     if (!call) throw new ToolError('not_found', 'Call not found.');
     const [described] = await describe([call]);
     const bound = await resolve(call.tool);
-    const approval =
-      call.approvalId === undefined ? undefined : await ports.kernel.approvals.get(call.approvalId);
+    const approval = await findReadable(ports, call.approvalId);
+    const { proof, problems } = await prove(ports, call.callId);
     return send({
       ...described,
       args: call.args ?? null,
@@ -65,8 +67,8 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       rule_title: call.rule === undefined ? null : describeRule(call.rule, '', undefined).title,
       undo: approval ? await showUndo(ports, approval) : null,
       finished_at: call.finishedAt?.toISOString() ?? null,
-      proof: (await ports.ports.audit.proof(call.callId)) ?? null,
-      differences: await ports.ports.audit.differences(call.callId),
+      proof,
+      differences: [...(await ports.ports.audit.differences(call.callId)), ...problems],
     });
   });
 
@@ -86,4 +88,22 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   });
 
   api.get('/log-keys', async (context) => context.json({ keys: await ports.logKeys() }));
+}
+
+/** Without its approval a call has no undo, and is shown all the same. */
+async function findReadable({ kernel }: WebPorts, id: number | undefined): Promise<Approval | undefined> {
+  if (id === undefined) return undefined;
+  return kernel.approvals.get(id).catch((error: unknown) => {
+    if (error instanceof UnreadableApproval) return undefined;
+    throw error;
+  });
+}
+
+async function prove({ ports }: WebPorts, callId: string) {
+  try {
+    return { proof: (await ports.audit.proof(callId)) ?? null, problems: [] };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { proof: null, problems: [error.message] };
+  }
 }

@@ -1,6 +1,12 @@
 import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { Approval, Decided } from '../../contract/ports.ts';
+import {
+  type Approval,
+  type DamagedApproval,
+  type Decided,
+  describeDamaged,
+  isDamaged,
+} from '../../contract/ports.ts';
 import { principalName } from '../../contract/principal.ts';
 import type { Brief } from '../../kernel/views/shapes.ts';
 import { presentOutcome, presentStoredOutcome } from './body.ts';
@@ -46,7 +52,32 @@ export const decided = ({ approval, outcome }: Decided): JsonObject => ({
 });
 
 /** What a list shows: ten thousand whole calls would not fit a page. */
-export const toBrief = (one: Approval): Brief => ({
+export const toBrief = (one: Approval | DamagedApproval): Brief =>
+  isDamaged(one) ? damagedBrief(one) : readableBrief(one);
+
+/** Only what is stored apart from the damaged column, and nothing that pages would take for a date. */
+const damagedBrief = (one: DamagedApproval): Brief => ({
+  damaged: true,
+  id: one.id,
+  version: one.version,
+  kind: 'call',
+  state: one.state,
+  tool: one.tool,
+  effect: one.effect,
+  requester: one.requester,
+  ordered_by: null,
+  toolkit: one.toolkit,
+  summary: describeDamaged(one),
+  gist: null,
+  environment: null,
+  signers: one.signers,
+  risks: 0,
+  first_risk: null,
+  run_id: one.runId ?? null,
+  created_at: '',
+});
+
+const readableBrief = (one: Approval): Brief => ({
   id: one.id,
   version: one.version,
   kind: one.kind,
@@ -67,7 +98,8 @@ export const toBrief = (one: Approval): Brief => ({
 });
 
 /** An approval as pages see it: names as the API writes them everywhere. */
-export function toJson(one: Approval): JsonObject {
+export function toJson(one: Approval | DamagedApproval): JsonObject {
+  if (isDamaged(one)) return { id: one.id, state: one.state, damaged: true, summary: describeDamaged(one) };
   return {
     id: one.id,
     uuid: one.uuid,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openWebWorld, type WebWorld } from './api.fixture.ts';
 
 describe('agents through the web API', () => {
@@ -25,6 +25,17 @@ describe('agents through the web API', () => {
     await world.send('POST', '/agents/local/resume');
     expect((await world.get('/agents')).body).toMatchObject({ paused: { robin: by } });
     expect((await world.send('POST', '/agents/nobody/pause')).status).toBe(404);
+  });
+
+  it('keeps the path of a session out of the server log', async () => {
+    const error = vi.spyOn(world.app.log, 'error').mockImplementation(() => {});
+    vi.spyOn(world.app.kernel.agents, 'list').mockRejectedValue(new Error('broken'));
+    const headers = { cookie: world.cookie };
+    expect((await world.raw('/s/secret-of-the-session/agents', { headers })).status).toBe(500);
+    expect(error).toHaveBeenCalledWith('A request of the web app failed', {
+      path: '/api/s/…/agents',
+      error: expect.any(Error),
+    });
   });
 
   it('needs a signed-in person', async () => {

@@ -16,11 +16,12 @@ export function addGovernanceRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const agents = await kernel.agents.list();
     const paused = await kernel.agents.paused();
     return context.json({
-      agents: agents.map(({ name, createdAt, revokedAt }) => ({
+      agents: agents.map(({ name, createdAt, revokedAt, damaged }) => ({
         name,
         created_at: createdAt.toISOString(),
         revoked_at: revokedAt?.toISOString() ?? null,
         paused_by: paused.get(name) ?? null,
+        ...(damaged === undefined ? {} : { damaged }),
       })),
       // Names without a token, such as `local`, included.
       paused: Object.fromEntries(paused),

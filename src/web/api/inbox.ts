@@ -7,6 +7,7 @@ import { ENVIRONMENTS } from '../../contract/presentation.ts';
 import { type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
 import { countFacets, countGroups } from '../../kernel/approvals/query.ts';
 import { describeCalls } from '../../kernel/views/activity.ts';
+import { approvalDifferences } from '../../kernel/views/approval-evidence.ts';
 import { readEdits } from '../../kernel/views/inbox.ts';
 import type { Item } from '../../kernel/views/shapes.ts';
 import type { WebPorts } from '../ports.ts';
@@ -62,7 +63,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const filter = toFilter({ ...wanted, until: asOf }, ports.now());
     const { upToId: _until, ...all } = filter;
     const order = wanted.state === 'pending' ? ORDERS[group] : 'newest';
-    const items = await kernel.approvals.list({ ...filter, limit, offset, order });
+    const items = await kernel.approvals.page({ ...filter, limit, offset, order });
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 50 });
     const described = await describeCalls(database, (name) => ports.inventory.resolve(name), unsettled);
     return send({
@@ -100,6 +101,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       input_schema: (bound?.tool.input.json ?? {}) as JsonObject,
       edits: await readEdits(ports.database, approval.id),
       presentation: await kernel.approvals.present(approval),
+      differences: [...(await approvalDifferences(ports.database, approval))],
       signing: await readSigning(ports, approval, context.get('session').person),
       undo: await showUndo(ports, approval),
     });
@@ -212,7 +214,7 @@ async function countAges(
 }
 
 const newestId = async ({ kernel }: WebPorts): Promise<number> =>
-  (await kernel.approvals.list({ limit: 1, order: 'newest' }))[0]?.id ?? 0;
+  (await kernel.approvals.page({ limit: 1, order: 'newest' }))[0]?.id ?? 0;
 
 const has = (list: string, one: string): boolean => list.split(',').includes(one);
 

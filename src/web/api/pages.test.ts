@@ -66,6 +66,37 @@ describe('the routes of pages, activity and governance', () => {
     expect(await world.get('/runs/none/export')).toMatchObject({ status: 404 });
   });
 
+  it('mark listed calls that differ from the log, by row, arguments or missing entries', async () => {
+    const { db } = world.app.database;
+    const calls = [];
+    for (let index = 0; index < 4; index += 1) calls.push((await world.call('ledger_read', {})).callId);
+    const [intact = '', row = '', args = ''] = calls;
+    await world.app.kernel.flush();
+    const stored = await db
+      .selectFrom('calls')
+      .selectAll()
+      .where('call_id', '=', intact)
+      .executeTakeFirstOrThrow();
+    const invented = `${intact.slice(0, -1)}${intact.endsWith('0') ? '1' : '0'}`;
+    await db
+      .insertInto('calls')
+      .values({ ...stored, call_id: invented })
+      .execute();
+    await db.updateTable('calls').set({ tool: 'x_like_tweet' }).where('call_id', '=', row).execute();
+    await db
+      .updateTable('audit_payloads')
+      .set({ body: '{"file":"forged"}' })
+      .where('call_id', '=', args)
+      .execute();
+    const { calls: listed } = (await world.get('/activity?limit=6')).body as {
+      calls: { call_id: string; differs: boolean }[];
+    };
+    const differing = listed.filter(({ differs }) => differs).map(({ call_id }) => call_id);
+    expect(differing.sort()).toEqual([row, args, invented].sort());
+    expect(listed).toContainEqual(expect.objectContaining({ call_id: intact, differs: false }));
+    await db.deleteFrom('calls').where('call_id', '=', invented).execute();
+  });
+
   it('add an agent whose token works until it is revoked', async () => {
     const added = await world.send('POST', '/agents', { name: 'robin' });
     expect(added.status).toBe(201);

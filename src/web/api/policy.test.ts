@@ -108,6 +108,15 @@ describe('policy through the web API', () => {
     expect(new Set(rows.map((row) => row.rule))).toEqual(new Set(['hard:agent_paused']));
   });
 
+  it('says in the matrix that agents cannot call what no profile offers', async () => {
+    const rowFor = async (who: string) =>
+      (await get<MatrixData>(`/policy/matrix?principal=${who}`)).rows.find(
+        ({ tool }) => tool === 'dev_pr_merge',
+      );
+    expect(await rowFor('agent:local')).toMatchObject({ offered: false });
+    expect(await rowFor('person:ada')).toMatchObject({ offered: true });
+  });
+
   it('says in the matrix what depends on the arguments', async () => {
     const rule = { id: 'some', tools: ['ledger_write'], when: 'args.text == "a"', action: 'deny' };
     await world.send('PUT', '/policy', { rules: [rule] });

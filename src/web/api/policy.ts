@@ -78,7 +78,10 @@ export function addPolicyRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
         if (!row) return [];
         const { name, title, category, effect } = tool;
         const { action, rule, reason, depends = null } = inventory.hidden.has(name) ? NOT_LISTED : row;
-        return [{ tool: name, title, toolkit: toolkit.id, category, effect, action, rule, reason, depends }];
+        // Agents cannot call what no profile has: people use it, or a suggestion queues it.
+        const offered = principal.kind !== 'agent' || tool.profiles.length > 0;
+        const decision = { action, rule, reason, depends };
+        return [{ tool: name, title, toolkit: toolkit.id, category, effect, ...decision, offered }];
       }),
     };
     return send(data);

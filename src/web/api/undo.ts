@@ -5,6 +5,7 @@ import type { Approval } from '../../contract/ports.ts';
 import type { Principal } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { successfulDigests } from '../../kernel/views/calls.ts';
+import type { UndoneData } from '../../kernel/views/shapes.ts';
 import { digest } from '../../lib/canonical.ts';
 import type { WebPorts } from '../ports.ts';
 import { presentOutcome } from './body.ts';
@@ -55,7 +56,7 @@ export async function showUndo(ports: WebPorts, approval: Approval): Promise<Jso
 }
 
 /** Makes the calls that undo it, as the person, and stops at the first that does not come off. */
-export async function runUndo(ports: WebPorts, approval: Approval, person: Principal): Promise<JsonObject> {
+export async function runUndo(ports: WebPorts, approval: Approval, person: Principal): Promise<UndoneData> {
   const undo = await undoOf(ports, approval);
   if (!undo) throw new ToolError('validation_error', 'This call cannot be undone.');
   const { bound, left, of } = undo;

@@ -34,7 +34,7 @@ export function Pending({ filter, compact }: Props) {
       </header>
       {compact ? null : (
         <ul className="plain-list">
-          {data.items.map(({ id, summary, environment, gist, requester, created_at }) => (
+          {data.items.map(({ id, damaged, summary, environment, gist, requester, created_at }) => (
             <li key={id}>
               <Link href={`/inbox/${id}?${filter}`} className="pending-row">
                 <span className="pending-title">
@@ -45,9 +45,11 @@ export function Pending({ filter, compact }: Props) {
                     <UntrustedText text={gist} />
                   </span>
                 ) : null}
-                <span className="pending-meta">
-                  <UntrustedText text={requester.replace(/^agent:/, '')} />, <TimeAgo at={created_at} />
-                </span>
+                {damaged ? null : (
+                  <span className="pending-meta">
+                    <UntrustedText text={requester.replace(/^agent:/, '')} />, <TimeAgo at={created_at} />
+                  </span>
+                )}
               </Link>
             </li>
           ))}

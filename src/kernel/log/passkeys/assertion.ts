@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { isObject } from '../../../lib/is-object.ts';
 
 /** COSE numbers of the algorithms that authenticators offer: ES256, EdDSA and RS256. */
 export const ALGORITHMS = [-7, -8, -257] as const;
@@ -37,7 +38,7 @@ export function judgeAssertion(key: PublicKey, challenge: Buffer, assertion: Ass
   if (said.type !== 'webauthn.get') return no('it is not a signature of an approval');
   if (said.challenge !== challenge.toString('base64url')) return no('it signs something else');
   if (!key.origins.includes(said.origin)) return no(`it was made on ${said.origin || 'another page'}`);
-  if (said.crossOrigin === true) return no('it was made inside another page');
+  if (said.isCrossOrigin) return no('it was made inside another page');
   if (data.length < LEAST) return no('the authenticator data is too short');
   if (!data.subarray(0, 32).equals(sha256(key.rpId))) return no('it was made for another site');
   const flags = data[32] ?? 0;
@@ -53,22 +54,22 @@ interface ClientData {
   readonly type: string;
   readonly challenge: string;
   readonly origin: string;
-  readonly crossOrigin: boolean | undefined;
+  readonly isCrossOrigin: boolean;
 }
 
 function readClientData(bytes: Buffer): ClientData | undefined {
   try {
     const said: unknown = JSON.parse(bytes.toString('utf8'));
-    if (typeof said !== 'object' || said === null || Array.isArray(said)) return undefined;
+    if (!isObject(said)) return undefined;
     const text = (name: string): string => {
-      const value: unknown = Reflect.get(said, name);
+      const value = said[name];
       return typeof value === 'string' ? value : '';
     };
     return {
       type: text('type'),
       challenge: text('challenge'),
       origin: text('origin'),
-      crossOrigin: Reflect.get(said, 'crossOrigin') === true,
+      isCrossOrigin: said.crossOrigin === true,
     };
   } catch {
     return undefined;

@@ -130,7 +130,9 @@ export class EnrolledKeys {
 
   #requireTime(log: string, at: string, statement: Statement): void {
     if (statement.log !== log) throw new PasskeyProblem('was signed for another log');
-    if (at < statement.issued || at > statement.until)
+    // An entry of the log can lack a time, or have one that is not text: neither compares as before or after anything.
+    const isInTime = at >= statement.issued && at <= statement.until;
+    if (!isInTime)
       throw new PasskeyProblem(`was signed for ${statement.issued} to ${statement.until}, not for ${at}`);
   }
 

@@ -133,7 +133,7 @@ export async function readHeads(db: Kysely<Tables>, engine: Engine): Promise<rea
 /** What cannot be read is named when its turn comes. */
 function headSize(body: string): number[] {
   try {
-    const size: unknown = Reflect.get(Object(JSON.parse(body)?.extra?.statement?.head), 'size');
+    const { size } = JSON.parse(body).extra.statement.head;
     return typeof size === 'number' ? [size] : [];
   } catch {
     return [];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { artifactId, type Entry } from '../entry.ts';
 import { fitsUnkept, payloadHash, wasKept } from '../log.ts';
+import type { Checkpoint } from '../signing/checkpoint.ts';
 import { envelopeShape, type NoteKey, openEnvelope, parseNoteKey } from '../signing/note.ts';
 import { type CheckOptions, type CheckReport, checkEntries, evidenceShape, failed } from './check.ts';
 import { runStatements, STATEMENT_TYPE } from './statement.ts';
@@ -32,7 +33,8 @@ export function checkBundle(file: unknown, options: CheckOptions = {}): CheckRep
   if (!parsed.success) return failed([`Not an exported run: ${z.prettifyError(parsed.error)}`]);
   const bundle = parsed.data;
   const report = checkEntries(bundle, options);
-  if (!report.checkpoint) return report;
+  const { checkpoint } = report;
+  if (!checkpoint) return { ...report, ok: false };
   const statementKey = bundle.statementKey === null ? null : readKey(bundle.statementKey);
   if (statementKey === undefined) return failed(['The key of the statements is unreadable.']);
   const supporting = new Set(bundle.support.map(({ seq }) => seq));
@@ -43,7 +45,7 @@ export function checkBundle(file: unknown, options: CheckOptions = {}): CheckRep
     ...membershipErrors(bundle, entries),
     ...payloadErrors(bundle, entries),
     ...artifactErrors(bundle, entries),
-    ...statementErrors(bundle, statementKey, { ...report, entries: own }, options),
+    ...statementErrors(bundle, statementKey, { checkpoint, entries: own }, options),
   ];
   return { ...report, problems, ok: problems.length === 0 };
 }
@@ -71,11 +73,12 @@ function* payloadErrors({ payloads }: BundleFile, entries: readonly Entry[]): Ge
       const key = `${call} ${kind} ${hash}`;
       const payload = stored.get(key);
       stored.delete(key);
-      const fault = payload ? payloadError(payload, erasures) : 'are missing or have a different hash';
-      if (fault) yield `The ${kind} of call ${call} ${fault}.`;
+      const fault = payload ? payloadError(payload, erasures) : 'is missing or has a different hash';
+      if (fault) yield `The ${kind} payload of call ${call} ${fault}.`;
     }
   }
-  for (const { call, kind } of stored.values()) yield `No entry refers to the ${kind} of call ${call}.`;
+  for (const { call, kind } of stored.values())
+    yield `No entry refers to the ${kind} payload of call ${call}.`;
 }
 
 function payloadError(
@@ -83,11 +86,11 @@ function payloadError(
   erasures: ReadonlySet<string>,
 ): string | undefined {
   if (body !== null)
-    return payloadHash(salt + body) === hash ? undefined : 'do not match the hash in the entry';
+    return payloadHash(salt + body) === hash ? undefined : 'does not match the hash in the entry';
   if (erasedAt !== null)
-    return erasures.has(erasedAt) ? undefined : 'are missing, but no entry records an erasure at that time';
-  if (wasKept(hash)) return 'are missing without an erasure';
-  return fitsUnkept(hash, salt) ? undefined : 'have a different salt from the one used for the entry';
+    return erasures.has(erasedAt) ? undefined : 'is missing, but no entry records an erasure at that time';
+  if (wasKept(hash)) return 'is missing without an erasure';
+  return fitsUnkept(hash, salt) ? undefined : 'has a different salt from the one used for the entry';
 }
 
 function* artifactErrors({ artifacts }: BundleFile, entries: readonly Entry[]): Generator<string> {
@@ -111,10 +114,9 @@ function* artifactErrors({ artifacts }: BundleFile, entries: readonly Entry[]): 
 function* statementErrors(
   { run, statements }: BundleFile,
   key: NoteKey | null,
-  { checkpoint, entries }: CheckReport,
+  { checkpoint, entries }: { readonly checkpoint: Checkpoint } & Pick<CheckReport, 'entries'>,
   { publicKeys = [] }: CheckOptions,
 ): Generator<string> {
-  if (!checkpoint) return;
   if (key === null) {
     if (statements.length > 0) yield 'The statements name no key that signed them.';
     return;

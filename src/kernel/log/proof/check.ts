@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { canonicalJson } from '../../../lib/canonical.ts';
 import { leafHash, verifyInclusion } from '../../../lib/merkle.ts';
 import type { Entry } from '../entry.ts';
 import { type Checkpoint, parseCheckpoint } from '../signing/checkpoint.ts';
@@ -76,7 +77,7 @@ export const evidenceShape = {
 export function checkEntries(
   { entries, support, checkpoint, publicKey }: Evidence,
   options: CheckOptions,
-): CheckReport {
+): Omit<CheckReport, 'ok'> {
   let own: NoteKey;
   let given: NoteKey[];
   try {
@@ -108,7 +109,6 @@ export function checkEntries(
   problems.push(...judged.problems);
   return {
     signers: judged.signers,
-    ok: problems.length === 0,
     trusted,
     key: opened.key.text,
     checkpoint: head,
@@ -129,7 +129,10 @@ export const failed = (problems: readonly string[]): CheckReport => ({
 
 function readEntry(body: string): Entry | undefined {
   try {
-    return JSON.parse(body) as Entry;
+    const entry = JSON.parse(body) as Entry;
+    // Signatures are over the canonical form; what has none would end the check with an error instead of a report.
+    canonicalJson(entry);
+    return entry;
   } catch {
     return undefined;
   }

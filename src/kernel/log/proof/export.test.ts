@@ -43,6 +43,15 @@ describe.each(ENGINES)('an exported run on %s', (engine) => {
     expect(Buffer.from(file.artifacts[1]?.content ?? '', 'base64').toString()).toBe('all tests passed\n');
   });
 
+  it('is not made, and nothing is signed, when one of its entries was changed', async () => {
+    const { seq } = (await bundle()).entries[1] ?? { seq: -1 };
+    const { db } = store.database;
+    for (const body of ['{x', '{"at":"2026","kind":"refusal","run":"run-1","v":1}']) {
+      await db.updateTable('audit_log').set({ body }).where('seq', '=', seq).execute();
+      await expect(bundle()).rejects.toThrow(`Entry ${seq} of the audit log does not match its hash`);
+    }
+  });
+
   it('states the run and its test result as in-toto does, about the git tree', async () => {
     const file = await bundle();
     expect(file.statements.map(({ payloadType }) => payloadType)).toEqual([
@@ -76,6 +85,13 @@ describe.each(ENGINES)('an exported run on %s', (engine) => {
     expect(checkBundle(file).entries.at(-1)?.entry.kind).toBe('erasure');
   });
 
+  it('may be of a run without calls', async () => {
+    await scribe.write({ kind: 'config', run: 'run-2' });
+    const made = await exportRun(store.database, 'run-2', scribe);
+    expect(made).toMatchObject({ entries: [{ seq: 17 }], payloads: [] });
+    expect(checkBundle(made).problems).toEqual([]);
+  });
+
   it('does not exist for a run that left no entry', async () => {
     expect(await exportRun(store.database, 'no such run', scribe)).toBeUndefined();
   });
@@ -102,9 +118,9 @@ describe.each(ENGINES)('an exported run on %s', (engine) => {
       [
         'a payload is changed',
         { ...file, payloads: file.payloads.map((one) => ({ ...one, body: one.body && `${one.body} ` })) },
-        /do not match the hash/,
+        /does not match the hash/,
       ],
-      ['a payload is left out', { ...file, payloads }, /are missing/],
+      ['a payload is left out', { ...file, payloads }, /is missing/],
       [
         'a payload is added',
         { ...file, payloads: [...file.payloads, { ...payload, call: 'x' }] },

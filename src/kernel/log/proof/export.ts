@@ -2,8 +2,9 @@ import { leafHash } from '../../../lib/merkle.ts';
 import type { Database } from '../../store/database.ts';
 import type { ArtifactStore } from '../artifacts.ts';
 import { artifactId, type Entry } from '../entry.ts';
-import { type LogSigner, parseCheckpoint } from '../signing/checkpoint.ts';
+import type { LogSigner } from '../signing/checkpoint.ts';
 import { type Envelope, signEnvelope } from '../signing/note.ts';
+import { requireIntact, requireProven } from './intact.ts';
 import { type ProvenEntry, proveEntries } from './prove.ts';
 import { supportOf } from './signatures.ts';
 import { runStatements, STATEMENT_TYPE } from './statement.ts';
@@ -52,7 +53,7 @@ export interface ExportContext {
   readonly now?: () => Date;
 }
 
-/** Undefined when no entry belongs to the run. */
+/** Undefined when no entry belongs to the run. Fails when the bundle would not be valid, and names the entry. */
 export async function exportRun(
   database: Database,
   run: string,
@@ -63,11 +64,12 @@ export async function exportRun(
   const payloads = await payloadsOf(database, own);
   // Where something was erased, the entry that says so comes along, or the gap would look like tampering.
   const rows = [...own, ...(await erasuresOf(database, payloads))].sort((a, b) => a.seq - b.seq);
+  // Otherwise statements would be signed about entries that were changed.
+  requireIntact(rows);
   const support = await supportOf(database, rows);
   const proven = await proveEntries(database, signer, [...rows, ...support], now);
   const { checkpoint, publicKey } = proven;
-  const head = parseCheckpoint(checkpoint.note.slice(0, checkpoint.note.lastIndexOf('\n\n') + 1));
-  if (!head) throw new Error('The last checkpoint is unreadable. Run `countersign audit verify`.');
+  const head = requireProven(proven.entries, checkpoint.note);
   const stated = rows.map(({ seq, body }) => ({
     seq,
     hash: leafHash(body),
@@ -97,6 +99,7 @@ export async function exportRun(
 
 interface LogRow {
   readonly seq: number;
+  readonly hash: string;
   readonly body: string;
   readonly call_id: string | null;
 }
@@ -111,7 +114,7 @@ async function entriesOfRun(database: Database, run: string): Promise<LogRow[]> 
     .where('call_id', 'is not', null);
   return db
     .selectFrom('audit_log')
-    .select(['seq', 'body', 'call_id'])
+    .select(['seq', 'hash', 'body', 'call_id'])
     .where((eb) => eb.or([eb('run_id', '=', run), eb('call_id', 'in', calls)]))
     .orderBy('seq')
     .execute();
@@ -138,7 +141,7 @@ async function erasuresOf(database: Database, payloads: readonly BundledPayload[
   if (times.length === 0) return [];
   return database.db
     .selectFrom('audit_log')
-    .select(['seq', 'body', 'call_id'])
+    .select(['seq', 'hash', 'body', 'call_id'])
     .where('kind', '=', 'erasure')
     .where('at', 'in', times)
     .execute();

@@ -142,6 +142,29 @@ describe.each(ENGINES)('proofs on %s', (engine) => {
     await expect(prove('call-a')).rejects.toThrow(/is missing from the audit log's tree.* audit verify/);
   });
 
+  it.each([
+    ['body', { body: '{"at":"2026","call":"call-e","kind":"read","v":1}' }, /does not match its hash/],
+    ['text that is not JSON', { body: '{x' }, /does not match its hash/],
+    ['hash', { hash: 'e'.repeat(64) }, /does not match its hash/],
+    [
+      'body with its hash',
+      {
+        body: '{"at":"2026","call":"call-e","kind":"read","v":1}',
+        hash: leafHash('{"at":"2026","call":"call-e","kind":"read","v":1}'),
+      },
+      /is not in the tree that the last checkpoint signed/,
+    ],
+  ])('are not given for an entry with another %s, which is named', async (_, change, message) => {
+    await scribe.checkpoint();
+    const { seq } = (await prove('call-e')).entries[0] ?? { seq: -1 };
+    await store.database.db.updateTable('audit_log').set(change).where('seq', '=', seq).execute();
+    const failing = prove('call-e');
+    await expect(failing).rejects.toThrow(message);
+    await expect(failing).rejects.toThrow(`Entry ${seq} of the audit log`);
+    // Only a changed hash spoils the paths of others.
+    if (!('hash' in change)) await expect(prove('call-b')).resolves.toBeDefined();
+  });
+
   it('are given by the port after what is still waiting was written', async () => {
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const writer = new CheckpointWriter({

@@ -1,3 +1,4 @@
+import { ToolError } from '../../../contract/errors.ts';
 import { consistencyPlan, foldRange, inclusionPlan, type NodeRef, nodeHash } from '../../../lib/merkle.ts';
 import type { Database } from '../../store/database.ts';
 import { STORED_LEVEL } from '../log.ts';
@@ -9,6 +10,7 @@ import {
 } from '../signing/checkpoint.ts';
 import { openNote } from '../signing/note.ts';
 import { signingKeys } from '../signing/signer.ts';
+import { requireIntact, requireProven } from './intact.ts';
 import { supportOf } from './signatures.ts';
 
 /** The path of each entry to the root of the log at `size`, from the nodes above its tile and the entries in it. */
@@ -121,21 +123,51 @@ export interface ProofFile {
   readonly publicKey: string;
 }
 
-/** Undefined when the call left no entry. */
+/** Undefined when the call left no entry. Fails when the proof would not be valid, and names the entry. */
 export async function proveCall(
   database: Database,
   signer: LogSigner | undefined,
   call: string,
   now?: () => Date,
 ): Promise<ProofFile | undefined> {
-  const rows = await database.db
+  const rows = await entriesOfCall(database, call);
+  requireIntact(rows);
+  const proof = await assembleProof(database, signer, call, rows, now);
+  if (proof) requireProven([...proof.entries, ...(proof.support ?? [])], proof.checkpoint);
+  return proof;
+}
+
+/** The same without the checks, for those who check the proof and show what is wrong with it. */
+export const collectProof = async (
+  database: Database,
+  signer: LogSigner,
+  call: string,
+  now?: () => Date,
+): Promise<ProofFile | undefined> =>
+  assembleProof(database, signer, call, await entriesOfCall(database, call), now);
+
+interface LogRow {
+  readonly seq: number;
+  readonly hash: string;
+  readonly body: string;
+}
+
+const entriesOfCall = (database: Database, call: string): Promise<LogRow[]> =>
+  database.db
     .selectFrom('audit_log')
-    .select(['seq', 'body'])
+    .select(['seq', 'hash', 'body'])
     .where('call_id', '=', call)
     .orderBy('seq')
     .execute();
-  const last = rows.at(-1);
-  if (!last) return undefined;
+
+async function assembleProof(
+  database: Database,
+  signer: LogSigner | undefined,
+  call: string,
+  rows: readonly LogRow[],
+  now?: () => Date,
+): Promise<ProofFile | undefined> {
+  if (rows.length === 0) return undefined;
   const support = await supportOf(database, rows);
   const proven = await proveEntries(database, signer, [...rows, ...support], now);
   const { checkpoint, publicKey } = proven;
@@ -172,7 +204,12 @@ export async function proveEntries(
   const keys = await signingKeys(database);
   const opened = openNote(checkpoint.note, signer ? [signer.key, ...keys] : keys);
   if (!opened.ok) {
-    throw new Error(`The last checkpoint ${opened.problem}. Run \`countersign audit verify\`.`);
+    // A page can show the call without its proof.
+    throw new ToolError(
+      'db_error',
+      `The last checkpoint ${opened.problem}. Run \`countersign audit verify\`.`,
+      { retryable: false },
+    );
   }
   const seqs = rows.map(({ seq }) => seq);
   const paths = await inclusionPaths(database, seqs, checkpoint.size);

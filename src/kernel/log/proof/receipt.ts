@@ -18,8 +18,9 @@ export async function findReceipt(
   const signed = entries.flatMap(
     ({ body }) => signedDecision.safeParse((JSON.parse(body) as Entry).extra?.signed).data ?? [],
   );
-  const hashes = signed.at(-1)?.by.map(({ entry }) => entry) ?? [];
-  if (hashes.length === 0) return undefined;
+  const decision = signed.at(-1);
+  if (!decision) return undefined;
+  const hashes = decision.by.map(({ entry }) => entry);
   // Of several people, the last one witnessed the most.
   const [last] = (await signatureRows(db, engine, hashes)).sort((a, b) => b.seq - a.seq);
   return last && signatureEntry.parse((JSON.parse(last.body) as Entry).extra);

@@ -1,10 +1,11 @@
 import type { Database } from '../../store/database.ts';
-import type { Entry } from '../entry.ts';
+import { type Entry, readBody } from '../entry.ts';
 import { EnrolledKeys, PasskeyProblem } from '../passkeys/enrolled.ts';
 import { itemOfDecision, signedDecision } from '../passkeys/entries.ts';
 import { passkeyRows, signatureRows } from '../passkeys/read.ts';
 import { itemHash } from '../passkeys/statement.ts';
 import { entriesAbout } from '../rows/approval-entries.ts';
+import { requireEntry } from './intact.ts';
 
 interface LogRow {
   readonly seq: number;
@@ -19,11 +20,12 @@ export async function supportOf(database: Database, rows: readonly LogRow[]): Pr
   const { db, engine } = database;
   const own = new Set(rows.map(({ seq }) => seq));
   const found = new Map<number, LogRow>();
-  const uuids = new Set(rows.flatMap(({ body }) => (JSON.parse(body) as Entry).approval?.uuid ?? []));
+  // Callers that need intact entries have checked them by now; others get what can be read.
+  const uuids = new Set(rows.flatMap(({ body }) => readBody(body)?.approval?.uuid ?? []));
   for (const uuid of uuids) {
     const decisions = await entriesAbout(db, engine, uuid);
     for (const { seq, body } of decisions) {
-      const signed = signedDecision.safeParse((JSON.parse(body) as Entry).extra?.signed).data;
+      const signed = signedDecision.safeParse(requireEntry({ seq, body }).extra?.signed).data;
       if (!signed) continue;
       found.set(seq, { seq, body });
       const hashes = signed.by.map(({ entry }) => entry);
@@ -81,12 +83,14 @@ export function judgeSignatures(
     const uuid = entry.approval?.uuid ?? '';
     if (entry.kind === 'approval' && entry.status === 'approved' && entry.extra?.signed !== undefined) {
       const signed = signedDecision.safeParse(entry.extra.signed).data;
-      const people = (signed?.by ?? []).flatMap((one) => {
-        const found = made.get(one.entry);
-        const item = signed && itemOfDecision(entry, signed.item);
-        return item && found?.items.includes(itemHash(item, one.salt)) ? [found] : [];
-      });
-      if (!signed || people.length !== signed.by.length)
+      const people = signed
+        ? signed.by.flatMap((one) => {
+            const found = made.get(one.entry);
+            const hash = itemHash(itemOfDecision(entry, signed.item), one.salt);
+            return found?.items.includes(hash) ? [found] : [];
+          })
+        : [];
+      if (people.length !== signed?.by.length)
         problems.push(`Entry ${seq} approves ${uuid} by a signature that does not cover it.`);
       decided.set(uuid, { people, by: entry });
     }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import type { JsonValue } from '../../../contract/json.ts';
 import { canonicalJson } from '../../../lib/canonical.ts';
 import { isObject } from '../../../lib/is-object.ts';
 import { artifactId, type Entry } from '../entry.ts';
@@ -28,7 +28,8 @@ export function runStatements(
   return [runStatement(run, checkpoint, entries), ...entries.flatMap(testStatement)].map(canonicalJson);
 }
 
-function runStatement(run: string, checkpoint: Checkpoint, entries: readonly StatedEntry[]): JsonObject {
+/** Fields without a value are left out of the text. */
+function runStatement(run: string, checkpoint: Checkpoint, entries: readonly StatedEntry[]): object {
   const hashes = entries.map((one) => one.hash);
   const artifacts = new Set(entries.flatMap(({ entry }) => (entry.artifacts ?? []).map(artifactId)));
   return {
@@ -47,11 +48,18 @@ function runStatement(run: string, checkpoint: Checkpoint, entries: readonly Sta
 }
 
 /** Who did what with which result; never arguments. */
-const summarize = ({ kind, at, call, tool, status, principal, approval }: Entry): JsonObject =>
-  dropEmpty({ kind, at, call, tool, status, principal, approver: approval?.approver });
+const summarize = ({ kind, at, call, tool, status, principal, approval }: Entry): object => ({
+  kind,
+  at,
+  call,
+  tool,
+  status,
+  principal,
+  approver: approval?.approver,
+});
 
 /** A QA report speaks about one git tree, wherever that tree ends up. */
-function testStatement({ entry, hash }: StatedEntry): JsonObject[] {
+function testStatement({ entry, hash }: StatedEntry): object[] {
   const tests = entry.extra?.tests;
   if (!isObject(tests) || typeof tests.tree !== 'string') return [];
   return [
@@ -59,13 +67,13 @@ function testStatement({ entry, hash }: StatedEntry): JsonObject[] {
       _type: IN_TOTO,
       subject: [{ name: 'tree', digest: { gitTree: tests.tree } }],
       predicateType: TEST_RESULT,
-      predicate: dropEmpty({
+      predicate: {
         result: resultWord(tests.result),
-        configuration: [dropEmpty({ name: entry.tool, digest: { sha256: entry.digest ?? hash } })],
+        configuration: [{ name: entry.tool, digest: { sha256: entry.digest ?? hash } }],
         passedTests: names(tests.passed),
         warnedTests: names(tests.warned),
         failedTests: names(tests.failed),
-      }),
+      },
     },
   ];
 }
@@ -78,8 +86,3 @@ function resultWord(result: JsonValue | undefined): 'PASSED' | 'WARNED' | 'FAILE
 
 const names = (value: JsonValue | undefined): JsonValue | undefined =>
   Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : undefined;
-
-function dropEmpty(fields: Record<string, JsonValue | undefined>): JsonObject {
-  const kept = Object.entries(fields).filter((field): field is [string, JsonValue] => field[1] !== undefined);
-  return Object.fromEntries(kept);
-}

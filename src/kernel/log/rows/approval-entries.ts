@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Engine } from '../../store/database.ts';
+import type { EntryKind } from '../entry.ts';
 
 /** The same expressions as in the index (060-approval-evidence), so that this reads only the approval's own entries. */
 const ABOUT_APPROVAL = sql<boolean>`substr(body, 1, 12) = '{"approval":'`;
@@ -8,12 +9,20 @@ const UUID = {
   postgres: sql<string>`substr(body, strpos(body, '"uuid":"') + 8, 36)`,
 } as const;
 
-/** The entries about one approval, in their order. */
-export const entriesAbout = (db: Database['db'], engine: Engine, uuid: string) =>
-  db
+/** The entries about these approvals, in their order; of all kinds unless some are named. */
+export async function entriesAbout(
+  db: Database['db'],
+  engine: Engine,
+  uuids: string | readonly string[],
+  kinds?: readonly EntryKind[],
+) {
+  const wanted = typeof uuids === 'string' ? [uuids] : uuids;
+  if (wanted.length === 0) return [];
+  let query = db
     .selectFrom('audit_log')
-    .select(['seq', 'hash', 'body'])
+    .select(['seq', 'hash', 'body', UUID[engine].as('uuid')])
     .where(ABOUT_APPROVAL)
-    .where(UUID[engine], '=', uuid)
-    .orderBy('seq')
-    .execute();
+    .where(UUID[engine], 'in', wanted);
+  if (kinds) query = query.where('kind', 'in', kinds);
+  return query.orderBy('seq').execute();
+}

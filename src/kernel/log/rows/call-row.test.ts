@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fillStore } from '../../../../test/support/busy-log.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
-import type { TestKernel } from '../../../../test/support/kernel.ts';
+import { PERSON, type TestKernel } from '../../../../test/support/kernel.ts';
 import { checkProof, type Proof } from '../../../web/ui/proof.ts';
 import { createAuditPort } from '../port.ts';
 import { CheckpointWriter } from '../signing/checkpoint-writer.ts';
@@ -46,6 +46,96 @@ describe.each(ENGINES)('what is shown about a call on %s', (engine) => {
       'What is stored about this call says principal is "person:eve", its entries say "agent:local"',
       'What is stored about this call says status is "failed", its entries say "ok"',
     ]);
+  });
+
+  it.each(['args', 'result'])('is not verified once its stored %s were edited', async (kind) => {
+    const { callId } = await test.call('ledger_write_blind', { text: 'said' }, { principal: PERSON });
+    expect((await verified(callId)).ok).toBe(true);
+    const edit = () =>
+      store.database.db.updateTable('audit_payloads').where('call_id', '=', callId).where('kind', '=', kind);
+    await edit().set({ body: '{"text":"forged"}' }).execute();
+    const what = kind === 'args' ? 'an arguments payload' : 'a result payload';
+    const text = `What is stored about this call has ${what} that does not match the hash in the entry: body or salt was changed`;
+    const { ok, steps } = await verified(callId);
+    expect(ok).toBe(false);
+    expect(steps.filter((step) => step.ok === false)).toEqual([{ text, ok: false }]);
+    await edit().set({ body: null, salt: '', erased_at: '2026-01-01T00:00:00.000Z' }).execute();
+    expect((await verified(callId)).ok).toBe(true);
+    await store.database.db.deleteFrom('audit_payloads').where('call_id', '=', callId).execute();
+    expect(await port().differences(callId)).toEqual([
+      'has an arguments payload that is not stored',
+      'has a result payload that is not stored',
+    ]);
+  });
+
+  it('is not verified for stored values that no entry mentions, or with an entry that was changed', async () => {
+    const { callId } = await test.call('ledger_read', { echo: 'y' });
+    await test.kernel.flush();
+    const { db } = store.database;
+    const entry = db.updateTable('audit_log').where('call_id', '=', callId);
+    const { body } = await db
+      .selectFrom('audit_log')
+      .select('body')
+      .where('call_id', '=', callId)
+      .executeTakeFirstOrThrow();
+    const { args: _args, ...rest } = JSON.parse(body) as Record<string, unknown>;
+    await entry.set({ body: JSON.stringify(rest) }).execute();
+    expect(await port().differences(callId)).toEqual([
+      'has an entry that was changed',
+      'has an arguments payload that no entry mentions',
+    ]);
+  });
+
+  const WORDS = 'has a title or content that the entries of its approval do not say';
+  const approved = () =>
+    store.database.db
+      .selectFrom('calls')
+      .innerJoin('approvals', 'approvals.id', 'calls.approval_id')
+      .select(['calls.call_id', 'approvals.id'])
+      .where('calls.status', '=', 'ok')
+      .where('approvals.summary', 'like', '%edited twice%')
+      .executeTakeFirstOrThrow();
+
+  it.each(['summary', 'gist', 'environment', 'risks', 'reason'] as const)(
+    'is not verified once the %s of its approval was edited',
+    async (column) => {
+      const { call_id, id } = await approved();
+      const { db } = store.database;
+      const before = await db.selectFrom('approvals').select(column).where('id', '=', id).execute();
+      const edit = db.updateTable('approvals').where('id', '=', id);
+      await edit.set({ [column]: '["Like a kitten: edited twice"]' }).execute();
+      expect(await port().differences(call_id)).toEqual([WORDS]);
+      await edit.set(before[0] ?? {}).execute();
+      expect(await port().differences(call_id)).toEqual([]);
+    },
+  );
+
+  it('is not verified once the stored presentation of its approval was edited, but when it was erased', async () => {
+    const { call_id, id } = await approved();
+    const { db } = store.database;
+    const edit = db.updateTable('approval_previews').where('approval_id', '=', id);
+    await edit.set({ body: '{"presentation":{"done":"Liked a kitten"}}' }).execute();
+    expect(await port().differences(call_id)).toEqual([WORDS]);
+    await db.deleteFrom('approval_previews').where('approval_id', '=', id).execute();
+    expect(await port().differences(call_id)).toEqual([WORDS]);
+    const approvals = db.updateTable('approvals').where('id', '=', id);
+    await approvals.set({ summary: '(erased)', gist: null }).execute();
+    expect(await port().differences(call_id)).toEqual([]);
+  });
+
+  it('is not verified for a routed call that is linked to the approval of another', async () => {
+    const { db } = store.database;
+    const routed = db.selectFrom('calls').select(['call_id', 'approval_id']).where('status', '=', 'routed');
+    const [one, two] = await routed.orderBy('call_id').limit(2).execute();
+    const callId = one?.call_id ?? '';
+    const link = (approval_id: number | null | undefined) =>
+      db.updateTable('calls').set({ approval_id }).where('call_id', '=', callId).execute();
+    await link(two?.approval_id);
+    expect(await port().differences(callId)).toEqual([
+      `says approval_id is "${two?.approval_id}", which was requested for another call`,
+    ]);
+    await link(one?.approval_id);
+    expect(await port().differences(callId)).toEqual([]);
   });
 
   it('is not verified for a row without entries', async () => {

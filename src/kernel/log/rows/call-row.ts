@@ -146,5 +146,4 @@ export function rowDifferences({ row, approvalUuid }: FoundRow, entries: readonl
   return found;
 }
 
-const show = (value: unknown): string =>
-  value === null || value === undefined ? 'empty' : `"${String(value).slice(0, 80)}"`;
+const show = (value: unknown): string => (value === null ? 'empty' : `"${String(value).slice(0, 80)}"`);

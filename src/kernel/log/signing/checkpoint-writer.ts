@@ -41,7 +41,7 @@ export class CheckpointWriter {
 
   async #open(): Promise<Signer> {
     const { database, dataDir, origin, log } = this.#options;
-    const signer = await Signer.open(database, dataDir, origin);
+    const signer = await Signer.open(database, dataDir, origin, this.now);
     if (origin !== undefined && origin !== signer.key.name) {
       log.warn('audit.origin does not apply: a log keeps the name its first checkpoint was signed with', {
         configured: origin,

@@ -61,7 +61,7 @@ export function signNote(text: string, signer: NoteSigner): string {
 export function openNote(note: string, keys: readonly NoteKey[]): OpenedNote {
   const end = note.lastIndexOf('\n\n');
   const text = end < 0 ? undefined : note.slice(0, end + 1);
-  const lines = end < 0 ? [] : note.slice(end + 2).split('\n');
+  const lines = note.slice(end + 2).split('\n');
   const bad = (problem: string, signers: string[] = []): OpenedNote => ({
     ok: false,
     text,

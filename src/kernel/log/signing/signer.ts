@@ -8,8 +8,10 @@ import { type LogSigner, signHead } from './checkpoint.ts';
 import { KeyFile, type KeyPair } from './key-file.ts';
 import { type NoteKey, noteKey, parseNoteKey } from './note.ts';
 
-const ORIGIN = 'audit.origin';
-const keySetting = (key: NoteKey): string => `audit.key.${key.id}`;
+export const ORIGIN = 'audit.origin';
+/** Followed by the id of a key. */
+export const KEY_SETTING = 'audit.key.';
+const keySetting = (key: NoteKey): string => `${KEY_SETTING}${key.id}`;
 
 /**
  * Signs for one log. Every key that signs is first named in the log itself, so that a checkpoint by any other key is
@@ -29,11 +31,18 @@ export class Signer implements LogSigner {
   }
 
   /** `name` is what a log that has no name yet is called; one of its own is made for it otherwise. */
-  static async open(database: Database, dataDir: string, name?: string): Promise<Signer> {
+  static async open(
+    database: Database,
+    dataDir: string,
+    name?: string,
+    now: () => Date = () => new Date(),
+  ): Promise<Signer> {
     const origin = await originOf(database, name ?? `countersign/${randomBytes(8).toString('hex')}`);
     const file = new KeyFile(dataDir);
+    const isNew = file.read() === undefined;
     const signer = new Signer(database, file, file.readOrCreate(), origin);
     await signer.#adopt();
+    if (isNew) await signer.#join(now());
     return signer;
   }
 
@@ -99,6 +108,15 @@ export class Signer implements LogSigner {
     await appendEntries(trx, this.#database.engine, [entry]);
   }
 
+  /** Next to other keys, one that the log does not name would look like that of another log after a crash. */
+  async #join(now: Date): Promise<void> {
+    if ((await signingKeys(this.#database)).length === 0) return;
+    await this.#database.write(async (trx) => {
+      await lockHead(trx, this.#database.engine);
+      if (await this.prepare(trx, now)) await signHead(trx, this.#database.engine, this, now);
+    });
+  }
+
   async #adopt(): Promise<void> {
     await this.#database.write(async (trx) => {
       // The head lock keeps this apart from a rotation that has its successor on disk but not yet in the log.
@@ -131,7 +149,7 @@ export async function signingKeys(database: Database): Promise<NoteKey[]> {
   const rows = await database.db
     .selectFrom('settings')
     .select('value')
-    .where('key', 'like', 'audit.key.%')
+    .where('key', 'like', `${KEY_SETTING}%`)
     .execute();
   return rows.map(({ value }) => parseNoteKey(value.replace(/^(active|retired) /, '')));
 }

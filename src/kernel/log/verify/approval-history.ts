@@ -101,7 +101,8 @@ export class ApprovalHistoryCheck {
   }
 
   /** A read has no intent: its one entry both uses the approval and says how it went. */
-  usedByRead(seq: number, entry: Entry, { uuid }: EntryApproval): void {
+  usedByRead(seq: number, entry: Entry, approval: EntryApproval): void {
+    const { uuid } = approval;
     const { parent, tool, call = '', status } = entry;
     if (this.#lost.get(uuid) === call) {
       this.#lost.delete(uuid);
@@ -112,13 +113,12 @@ export class ApprovalHistoryCheck {
     // call of the very tool that was approved used the approval itself, no matter who made it.
     const held = this.#used.get(uuid)?.live ?? (live?.state === 'approved' ? live : undefined);
     if (parent !== undefined && held && held.tool !== tool) return;
-    this.used(seq, entry);
+    this.used(seq, entry, approval);
     this.ended(seq, uuid, call, status === 'failed');
   }
 
   /** A call that runs under an approval of its own. */
-  used(seq: number, { kind, approval, call, digest, principal }: Entry): void {
-    if (!approval) return;
+  used(seq: number, { kind, call, digest, principal }: Entry, approval: EntryApproval): void {
     const { uuid } = approval;
     const live = this.#live.get(uuid);
     const begins = kind === 'intent' ? 'begins' : 'answers';

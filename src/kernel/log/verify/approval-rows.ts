@@ -3,6 +3,7 @@ import { digest } from '../../../lib/canonical.ts';
 import type { Database } from '../../store/database.ts';
 import type { ApprovalEditsTable, ApprovalsTable } from '../../store/tables.ts';
 import type { Entry, EntryApproval } from '../entry.ts';
+import { ERASED, statedWords, wordsDigest } from '../rows/approval-words.ts';
 import type { RowFault, StateCheck } from './state-rows.ts';
 
 type Row = Selectable<ApprovalsTable>;
@@ -19,10 +20,13 @@ interface Stated {
   /** Undefined where the log leaves it open. */
   call: string | null | undefined;
   readonly edits: Entry[];
+  /** Of title and content as they were stored with the last entry that says so. */
+  words: string | undefined;
 }
 
-const ERASED = '(erased)';
 const PAGE = 500;
+/** Presentations may contain large diffs. */
+const PREVIEWS = 50;
 
 /** The rows of `approvals` and their edits against what the log says happened to each. Grows with decisions only. */
 export class ApprovalRowCheck implements StateCheck {
@@ -45,35 +49,49 @@ export class ApprovalRowCheck implements StateCheck {
 
   async compare(database: Database): Promise<RowFault[]> {
     const faults: RowFault[] = [];
-    const missing = new Set(this.#stated.keys());
+    const missing = new Map(this.#stated);
     let erased = 0;
     for (let last = -(2 ** 31); ; ) {
       const rows = await readRows(database, last);
       const edits = await readEdits(database, rows);
+      const forged = await this.#forgedWords(database, rows);
       for (const row of rows) {
         missing.delete(row.uuid);
         if (row.summary === ERASED) erased += 1;
-        const stated = this.#stated.get(row.uuid);
-        const found = stated
-          ? [...this.#differences(row, stated), ...editErrors(row, edits.get(row.id) ?? [], stated.edits)]
-          : ['has a row, but no entry in the log'];
-        for (const what of found)
-          faults.push({ seq: stated?.seq, message: `Approval ${row.id} (${row.uuid}) ${what}.` });
+        const { seq } = this.#stated.get(row.uuid) ?? {};
+        for (const what of this.#faultsOf(row, edits, forged))
+          faults.push({ seq, message: `Approval ${row.id} (${row.uuid}) ${what}.` });
       }
       const end = rows.at(-1);
       if (!end || rows.length < PAGE) break;
       last = end.id;
     }
-    for (const uuid of missing)
-      faults.push({
-        seq: this.#stated.get(uuid)?.seq,
-        message: `Approval ${uuid} is in the log, but its row is missing.`,
-      });
+    for (const [uuid, { seq }] of missing)
+      faults.push({ seq, message: `Approval ${uuid} is in the log, but its row is missing.` });
     if (erased > this.#erased) {
       const message = `${erased} approvals say they were erased, but the log says ${this.#erased} were.`;
       faults.push({ seq: undefined, message });
     }
     return faults;
+  }
+
+  /** Where the row of one approval differs, one sentence part each. Takes in no more than the entries about it. */
+  async compareOne(database: Database, row: Row): Promise<readonly string[]> {
+    return this.#faultsOf(row, await readEdits(database, [row]), await this.#forgedWords(database, [row]));
+  }
+
+  #faultsOf(
+    row: Row,
+    edits: ReadonlyMap<number, ApprovalEditsTable[]>,
+    forged: ReadonlySet<number>,
+  ): readonly string[] {
+    const stated = this.#stated.get(row.uuid);
+    if (!stated) return ['has a row, but no entry in the log'];
+    return [
+      ...this.#differences(row, stated),
+      ...editErrors(row, edits.get(row.id) ?? [], stated.edits),
+      ...(forged.has(row.id) ? ['has a title or content other than the log says was shown'] : []),
+    ];
   }
 
   #moved(seq: number, entry: Entry, approval: EntryApproval): void {
@@ -90,9 +108,12 @@ export class ApprovalRowCheck implements StateCheck {
         decision: undefined,
         call: null,
         edits: [],
+        words: undefined,
       };
       this.#stated.set(uuid, one);
     }
+    const shown = statedWords(entry);
+    if (shown) one.words = shown.digest;
     if (status === 'returned') {
       one.states = [one.permit ? 'approved' : 'pending'];
       if (!one.permit) one.decision = undefined;
@@ -101,6 +122,8 @@ export class ApprovalRowCheck implements StateCheck {
     }
     one.states = [status];
     if (status === 'pending') one.decision = undefined;
+    // A forged row that was closed as the log has it was not decided again.
+    if (entry.code === 'approval_invalid') return;
     if (status === 'approved' || status === 'rejected' || status === 'withdrawn')
       one.decision = { by: entry.principal ?? '', at: entry.at };
   }
@@ -110,6 +133,7 @@ export class ApprovalRowCheck implements StateCheck {
     if (!one) return;
     one.digest = after;
     one.edits.push(entry);
+    one.words = statedWords(entry)?.digest;
   }
 
   /** What a person approved may be done in steps: the parts do not use the approval again. */
@@ -139,6 +163,28 @@ export class ApprovalRowCheck implements StateCheck {
     if (!one || (parent !== undefined && one.asked?.tool !== tool)) return;
     one.states = status === 'ok' ? ['done'] : [...one.states, 'failed'];
     one.call = status === 'ok' ? call : undefined;
+  }
+
+  async #forgedWords({ db }: Database, rows: readonly Row[]): Promise<ReadonlySet<number>> {
+    const forged = new Set<number>();
+    const stated = rows.filter(
+      ({ uuid, summary }) => summary !== ERASED && this.#stated.get(uuid)?.words !== undefined,
+    );
+    for (let start = 0; start < stated.length; start += PREVIEWS) {
+      const some = stated.slice(start, start + PREVIEWS);
+      const ids = some.map(({ id }) => id);
+      const found = await db
+        .selectFrom('approval_previews')
+        .selectAll()
+        .where('approval_id', 'in', ids)
+        .execute();
+      const bodies = new Map(found.map(({ approval_id, body }) => [approval_id, body]));
+      for (const row of some) {
+        const digest = wordsDigest({ ...row, body: bodies.get(row.id) ?? null });
+        if (digest !== this.#stated.get(row.uuid)?.words) forged.add(row.id);
+      }
+    }
+    return forged;
   }
 
   #learnEffect(tool: string, effect: string): void {
@@ -187,11 +233,10 @@ export class ApprovalRowCheck implements StateCheck {
   }
 }
 
-/** Row and entry are dated one after the other. */
+/** Row and entry are dated one after the other. A missing time is near no other. */
 const NEAR_MS = 10_000;
 const isNear = (stored: string | null, wanted: string | null): boolean =>
-  stored === wanted ||
-  (stored !== null && wanted !== null && Math.abs(Date.parse(stored) - Date.parse(wanted)) <= NEAR_MS);
+  stored === wanted || Math.abs(Date.parse(stored ?? '') - Date.parse(wanted ?? '')) <= NEAR_MS;
 
 function digestOf({ kind, tool, args, binding }: Row): string | undefined {
   try {
@@ -209,7 +254,7 @@ function* editErrors(
   stated: readonly Entry[],
 ): Generator<string> {
   if (stored.length !== stated.length)
-    yield `has ${stored.length} stored edits, the log has ${stated.length}`;
+    yield `has ${stored.length} stored ${stored.length === 1 ? 'edit' : 'edits'}, the log has ${stated.length}`;
   for (const [index, { editor, edited_at, old_digest, new_digest, new_args }] of stored.entries()) {
     const entry = stated[index];
     if (!entry) continue;

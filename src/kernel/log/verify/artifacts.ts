@@ -104,11 +104,11 @@ export class ArtifactCheck {
   async #links(page: readonly Reference[]): Promise<Map<string, string[]>> {
     const links = new Map<string, string[]>();
     const calls = [...new Set(page.map(({ call }) => call))];
-    for (let start = 0; start < calls.length; start += 500) {
+    while (calls.length > 0) {
       const rows = await this.#database.db
         .selectFrom('call_artifacts')
         .selectAll()
-        .where('call_id', 'in', calls.slice(start, start + 500))
+        .where('call_id', 'in', calls.splice(0, 500))
         .execute();
       for (const { call_id, artifact_id, name } of rows) {
         const key = `${call_id}|${artifact_id}`;

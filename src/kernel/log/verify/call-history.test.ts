@@ -1,42 +1,67 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry, EntryInput } from '../entry.ts';
 import { CallHistoryCheck } from './call-history.ts';
+import {
+  agent,
+  approval,
+  approved,
+  asked,
+  change,
+  granted,
+  intent,
+  looked,
+  outcome,
+  type Told,
+  tell,
+} from './history.fixture.ts';
 import { Problems } from './report.ts';
-
-const AT = '2026-01-01T00:00:00.000Z';
-type Told = Omit<EntryInput, 'at'>;
-
-function tell(...entries: Told[]): { messages: string[]; open: number } {
-  const problems = new Problems();
-  const story = new CallHistoryCheck(problems);
-  entries.forEach((entry, seq) => {
-    story.take(seq, { v: 1, at: AT, ...entry } satisfies Entry);
-  });
-  return { messages: problems.list.map(({ message }) => message), open: story.openIntents };
-}
-
-const agent = 'agent:local';
-const change = { call: 'c', tool: 'post', effect: 'change', principal: agent, digest: 'd1' };
-const intent: Told = { ...change, kind: 'intent', decision: 'allow' };
-const outcome: Told = { ...change, kind: 'outcome', status: 'ok' };
-const approval = { uuid: 'u', digest: 'd1', approver: 'person:ada' };
-const asked: Told = {
-  kind: 'approval',
-  status: 'pending',
-  principal: agent,
-  approval: { uuid: 'u', digest: 'd1' },
-};
-const granted: Told = { kind: 'approval', status: 'approved', principal: 'person:ada', approval };
-const approved: Told = { ...intent, decision: 'ask', approval };
-const looked: Told = { ...approved, kind: 'read', effect: 'read', status: 'ok' };
 
 describe('the story the entries tell', () => {
   it('is accepted when a change has intent and outcome', () => {
-    expect(tell(intent, outcome)).toEqual({ messages: [], open: 0 });
+    expect(tell(intent, outcome)).toEqual({ messages: [], open: 0, calls: 1 });
   });
 
   it('is accepted, and the intent counted as open, when the outcome is not written yet', () => {
-    expect(tell(intent)).toEqual({ messages: [], open: 1 });
+    expect(tell(intent)).toEqual({ messages: [], open: 1, calls: 1 });
+  });
+
+  it('counts each call once, however many entries it has', () => {
+    const unknown: Told = { ...outcome, status: 'indeterminate' };
+    const settled: Told = { ...change, kind: 'settled', status: 'ok' };
+    const read: Told = { kind: 'read', call: 'r', effect: 'read', status: 'ok' };
+    const refused: Told = { kind: 'refusal', call: 'n', status: 'refused' };
+    expect(tell(intent, unknown, settled, read, refused, asked).calls).toBe(3);
+  });
+
+  it('counts the reads that are skipped', () => {
+    const history = new CallHistoryCheck(new Problems());
+    history.skip(2);
+    history.skip(3);
+    expect(history.calls).toBe(5);
+  });
+
+  it.each(['config', 'checkpoint-key', 'erasure', 'passkey', 'signature'] as const)(
+    'neither begins nor ends a call with an entry of kind %s',
+    (kind) => {
+      expect(tell({ kind, principal: 'person:ada' })).toEqual({ messages: [], open: 0, calls: 0 });
+    },
+  );
+
+  it('is accepted when a part is done that policy asked about and the whole was allowed', () => {
+    const part: Told = { ...intent, call: 'part', parent: 'c', decision: 'ask' };
+    const read: Told = { ...looked, call: 'r', parent: 'c', approval: undefined };
+    expect(tell(intent, part, read).messages).toEqual([]);
+  });
+
+  it('is accepted when a person had approved the call in advance', () => {
+    const given: Told = {
+      kind: 'config',
+      principal: 'person:ada',
+      tool: 'post',
+      extra: { standing_added: 's', agent, until: '2027-01-01T00:00:00.000Z', uses: 1 },
+    };
+    const use: Told = { ...intent, decision: 'ask', extra: { standing: 's' } };
+    expect(tell(given, use, outcome).messages).toEqual([]);
+    expect(tell(use).messages).toEqual(['Entry 0 runs under standing approval s, which no one had given.']);
   });
 
   it('is accepted when an approved call runs once under its approval', () => {
@@ -176,6 +201,11 @@ describe('the story the entries tell', () => {
       /Entry 1 ends call c, but entry 0 began a different call/,
     ],
     [
+      'the outcome is of another tool',
+      [intent, { ...outcome, tool: 'delete' }],
+      /Entry 1 ends call c, but entry 0 began a different call/,
+    ],
+    [
       'policy had said no',
       [{ ...intent, decision: 'deny' }],
       /Entry 0 begins call c although policy said deny/,
@@ -189,6 +219,11 @@ describe('the story the entries tell', () => {
     [
       'a change is reported without an intent',
       [{ ...change, kind: 'call', status: 'ok' }],
+      /no intent was written first/,
+    ],
+    [
+      'something is destroyed without an intent',
+      [{ ...change, kind: 'call', effect: 'destroy', status: 'ok' }],
       /no intent was written first/,
     ],
     [
@@ -210,6 +245,11 @@ describe('the story the entries tell', () => {
       'a read was answered that policy had denied',
       [{ ...looked, decision: 'deny', approval: undefined }],
       /Entry 0 answers call c although policy said deny/,
+    ],
+    [
+      'a read was answered that policy had only let run dry',
+      [{ ...looked, decision: 'dry_run', approval: undefined }],
+      /Entry 0 answers call c although policy said dry_run/,
     ],
     [
       'a read was answered that no one had approved',

@@ -94,7 +94,7 @@ export class CallHistoryCheck {
     // What a person approved may be done in steps: the parts run under the approval of the whole.
     const usesApproval = approval !== undefined && parent?.approval !== approval.uuid;
     if (approval) {
-      if (usesApproval) this.#approvals.used(seq, entry);
+      if (usesApproval) this.#approvals.used(seq, entry, approval);
     } else if (decision === 'ask' && entry.parent === undefined && entry.extra?.standing === undefined) {
       this.#wrong(seq, `begins call ${call} without the approval that policy required`);
     }

@@ -65,10 +65,10 @@ export class CallRowCheck {
     if (this.#faulty > 0 || logged !== rows) await this.#nameInvented();
   }
 
-  #expect(entries: readonly CallEntry[], call: string, seq: number): void {
+  #expect(entries: readonly [CallEntry, ...CallEntry[]], call: string, seq: number): void {
     const stated = statedRow(entries);
-    const [first] = entries;
-    const plain = first !== undefined && !first.entry.approval && first.entry.kind !== 'routed';
+    const { entry } = entries[0];
+    const plain = !entry.approval && entry.kind !== 'routed';
     const line = stated && plain ? lineOf(call, stated) : undefined;
     if (line === undefined) this.#doubtful.set(call, seq);
     else this.#expected.set(line, { call, seq });
@@ -151,18 +151,15 @@ const LINE = sql.join(
   sql` || '|' || `,
 );
 const END = `|${EMPTY.map(() => '-').join('|')}|`;
-const SEPARATOR = /[|\n]/;
 
 /** Undefined where a value could be taken for two: then the columns are compared one by one. */
 function lineOf(call: string, stated: StatedRow): string | undefined {
   let line = call;
-  let separators = 0;
   for (const column of COLUMNS) {
     const value = stated[column];
     if (value === undefined) return undefined;
     line += value === null ? '|-' : `|=${value}`;
-    separators += 1;
   }
-  const clean = !SEPARATOR.test(call) && line.split('|').length === separators + 1 && !line.includes('\n');
-  return clean ? line + END : undefined;
+  // A value with a line break equals no line, so it needs no check of its own.
+  return line.split('|').length === COLUMNS.length + 1 ? line + END : undefined;
 }

@@ -40,7 +40,7 @@ export class ChunkQueue {
         await setImmediate();
       } else {
         const asked = this.#asked.get(index);
-        if (!asked && !this.#ready.has(index)) return undefined;
+        if (!asked) return undefined;
         await asked;
       }
     }

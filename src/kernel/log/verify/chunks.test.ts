@@ -138,7 +138,7 @@ describe.each(ENGINES)('verify by chunks on %s', (engine) => {
           db().updateTable('calls').set({ principal: 'agent:local' }).where('call_id', '=', call).execute(),
       ],
       [
-        `the args of call ${call}`,
+        `the args payload of call ${call}`,
         () => db().updateTable('audit_payloads').set({ salt: 'x' }).where('call_id', '=', call).execute(),
         () =>
           db()

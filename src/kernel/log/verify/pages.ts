@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { leafHash } from '../../../lib/merkle.ts';
 import type { Database } from '../../store/database.ts';
 import type { AuditLogTable } from '../../store/tables.ts';
-import { ENTRY_KINDS, type Entry } from '../entry.ts';
+import { ENTRY_KINDS, type Entry, readBody } from '../entry.ts';
 import type { Problems } from './report.ts';
 
 /** One entry as it was found: `entry` is undefined when its body cannot be read. */
@@ -82,25 +82,6 @@ const isAmbiguous = (body: string, { kind, at, call, run }: Entry): boolean =>
     [at, call, run].some((value) => value !== undefined && SEPARATOR.test(value)));
 
 const SEPARATOR = /[|\n]/;
-
-function readBody(body: string): Entry | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isEntry(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const isEntry = (value: unknown): value is Entry =>
-  typeof value === 'object' &&
-  value !== null &&
-  'v' in value &&
-  value.v === 1 &&
-  'kind' in value &&
-  typeof value.kind === 'string' &&
-  'at' in value &&
-  typeof value.at === 'string';
 
 /** The slow way, taken for a page in which something is wrong: names every fault in it. */
 async function inspectPage(

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../contract/json.ts';
 import type { Database } from '../../store/database.ts';
 import type { Entry } from '../entry.ts';
-import { judgeAssertion } from '../passkeys/assertion.ts';
+import { fingerprintOf, judgeAssertion } from '../passkeys/assertion.ts';
 import { type EnrolledKey, EnrolledKeys, PasskeyProblem } from '../passkeys/enrolled.ts';
 import { itemOfDecision, signatureEntry, signedDecision } from '../passkeys/entries.ts';
 import { readFirstHash, readHeads } from '../passkeys/read.ts';
@@ -115,21 +115,24 @@ export class PasskeyCheck {
         this.#wrong(undefined, `The log has no key ${fingerprint}, which was given as a signer.`);
     for (const receipt of this.#receipts) {
       const read = signatureEntry.safeParse(receipt).data;
+      if (!read) {
+        this.#wrong(undefined, 'A receipt cannot be read.');
+        continue;
+      }
+      const { head, issued } = read.statement;
       // Also a key that was removed since then: its signature was valid when it was made.
-      const key = read && this.#ever.get(read.by.key);
-      const { head } = read?.statement ?? {};
-      if (!read || !head) this.#wrong(undefined, 'A receipt cannot be read.');
-      else if (!key)
+      const key = this.#ever.get(read.by.key);
+      if (!key)
         this.#wrong(
           undefined,
-          `The receipt of ${read.statement.issued} was signed by key ${read.by.key}, which this log does not have.`,
+          `The receipt of ${issued} was signed by key ${read.by.key}, which this log does not have.`,
         );
       else if (!judgeAssertion(key, challengeOf(read.statement), read.by).ok)
-        this.#wrong(undefined, `The receipt of ${read.statement.issued} does not carry a valid signature.`);
+        this.#wrong(undefined, `The receipt of ${issued} does not carry a valid signature.`);
       else if (head.size > size || this.#roots.get(head.size) !== head.root)
         this.#wrong(
           head.size > size ? size : undefined,
-          `The log is not the one that was signed on ${read.statement.issued}: its first ${head.size} entries differ or are missing.`,
+          `The log is not the one that was signed on ${issued}: its first ${head.size} entries differ or are missing.`,
         );
     }
   }
@@ -142,11 +145,12 @@ export class PasskeyCheck {
     }
     this.#checkHead(seq, read.statement.head);
     if (read.action !== 'enrol') return;
-    const key = this.#keys.list.find(({ credential }) => credential === read.statement.key.credential);
+    // Not by its credential, which is only a name: two keys may have the same.
+    const key = this.#keys.find(fingerprintOf(read.statement.key.spki));
     if (!key) return;
     const { fingerprint, person, name, endorsedBy } = key;
-    const vouched = endorsedBy !== undefined && this.#seen.get(endorsedBy)?.trust !== 'recorded';
-    const trust = this.#given.has(fingerprint) ? 'given' : vouched ? 'endorsed' : 'recorded';
+    const endorsed = this.#isVouchedFor(endorsedBy) ? 'endorsed' : 'recorded';
+    const trust = this.#given.has(fingerprint) ? 'given' : endorsed;
     this.#ever.set(fingerprint, key);
     this.#seen.set(fingerprint, { fingerprint, person, name, trust });
   }
@@ -157,12 +161,18 @@ export class PasskeyCheck {
     this.#checkHead(seq, statement.head);
     if (entry.principal !== statement.person)
       this.#wrong(seq, `Entry ${seq} names ${entry.principal}, but ${statement.person} signed.`);
-    if (this.#given.size > 0 && this.#seen.get(by.key)?.trust === 'recorded')
+    if (this.#given.size > 0 && !this.#isVouchedFor(by.key))
       this.#wrong(
         seq,
         `Entry ${seq} is signed by key ${by.key}, for which none of the given signers vouches.`,
       );
     this.#signatures.set(leaf, { statement, key: by.key });
+  }
+
+  /** By a given signer; not by the log alone, and not where the log does not say who the key is. */
+  #isVouchedFor(fingerprint: string | undefined): boolean {
+    const trust = this.#seen.get(fingerprint ?? '')?.trust;
+    return trust === 'given' || trust === 'endorsed';
   }
 
   #checkHead(seq: number, { size, root }: { size: number; root: string }): void {
@@ -175,8 +185,8 @@ export class PasskeyCheck {
   }
 
   #decision(seq: number, entry: Entry): void {
-    const { approval, status, extra, code } = entry;
-    if (!approval || code === 'approval_invalid') return;
+    const { approval, status, extra } = entry;
+    if (!approval) return;
     const { uuid } = approval;
     const live = this.#live.get(uuid) ?? { required: 0, people: new Set<string>() };
     if (status === 'pending' && typeof extra?.sign === 'number')

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../store/database.ts';
 import type { AuditPayloadsTable } from '../../store/tables.ts';
 import type { Entry } from '../entry.ts';
-import { fits, fitsUnkept, payloadHash, wasKept } from '../log.ts';
+import { fits, wasKept } from '../log.ts';
+import { judgePayload } from '../rows/payload-row.ts';
 import type { Problems } from './report.ts';
 
 interface Reference {
@@ -121,44 +122,35 @@ export class PayloadCheck {
   async #inspect(references: readonly Reference[]): Promise<void> {
     const rows = new Map<string, AuditPayloadsTable>();
     const calls = [...new Set(references.map(({ call }) => call))];
-    for (let start = 0; start < calls.length; start += 500) {
+    while (calls.length > 0) {
       const found = await this.#database.db
         .selectFrom('audit_payloads')
         .selectAll()
-        .where('call_id', 'in', calls.slice(start, start + 500))
+        .where('call_id', 'in', calls.splice(0, 500))
         .execute();
       for (const row of found) rows.set(`${row.call_id}|${row.kind}`, row);
     }
     for (const reference of references) {
       const { seq, call, kind } = reference;
       const fault = this.#judge(reference, rows.get(`${call}|${kind}`));
-      if (fault) this.#problems.add('payload', seq, `Entry ${seq}: the ${kind} of call ${call} ${fault}.`);
+      if (fault)
+        this.#problems.add('payload', seq, `Entry ${seq}: the ${kind} payload of call ${call} ${fault}.`);
     }
   }
 
-  #judge({ seq, hash, at }: Reference, row: AuditPayloadsTable | undefined): string | undefined {
-    if (!row) return 'have no stored payload';
-    if (row.hash !== hash) return 'are stored with a different hash from the one in the entry';
-    if (row.at !== at) return `are stored with the time ${row.at}, but the entry has ${at}`;
-    if (row.body !== null) {
-      if (row.erased_at !== null) return 'are marked erased, but the body is still there';
-      if (payloadHash(row.salt + row.body) !== hash) {
-        return 'do not match the hash in the entry: body or salt was changed';
-      }
-      this.#verified += 1;
-      return undefined;
-    }
-    if (row.erased_at !== null) {
-      if (row.salt !== '') return 'are marked erased, but the salt is still there';
-      this.#erased += 1;
-      const seen = this.#seen.get(row.erased_at);
-      if (seen) seen.count += 1;
-      else this.#seen.set(row.erased_at, { count: 1, seq });
-      return undefined;
-    }
-    if (wasKept(hash)) return 'were stored, but are missing without an erasure';
-    if (!fitsUnkept(hash, row.salt)) return 'have a different salt from the one used for the entry';
-    this.#unkept += 1;
+  #judge(reference: Reference, row: AuditPayloadsTable | undefined): string | undefined {
+    const verdict = judgePayload(reference, row);
+    if (verdict.state === 'wrong') return verdict.why;
+    if (verdict.state === 'verified') this.#verified += 1;
+    else if (verdict.state === 'unkept') this.#unkept += 1;
+    else this.#countErased(reference.seq, row?.erased_at ?? '');
     return undefined;
+  }
+
+  #countErased(seq: number, at: string): void {
+    this.#erased += 1;
+    const seen = this.#seen.get(at);
+    if (seen) seen.count += 1;
+    else this.#seen.set(at, { count: 1, seq });
   }
 }

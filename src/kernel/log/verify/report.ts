@@ -88,8 +88,8 @@ export class Problems {
   /** Entries [from, to] are gone. A gap that spans pages is one problem. */
   addMissing(from: number, to: number): void {
     const last = this.list.at(-1);
-    const joins = last?.code === 'missing' && last.to === from - 1 && last.seq !== undefined;
-    const start = joins ? (last.seq ?? from) : from;
+    const joins = last?.code === 'missing' && last.to === from - 1;
+    const start = (joins ? last.seq : undefined) ?? from;
     if (joins) this.list.pop();
     const which = start === to ? `Entry ${to} is` : `Entries ${start} to ${to} are`;
     this.add('missing', start, `${which} missing from the log.`, to);
@@ -106,7 +106,7 @@ export class Problems {
   get first(): Problem | undefined {
     const end = ({ code, seq, to }: Problem) =>
       (code === 'missing' ? seq : (to ?? seq)) ?? Number.POSITIVE_INFINITY;
-    const start = ({ seq }: Problem) => seq ?? -1;
+    const start = ({ seq }: Problem) => seq ?? 0;
     const rank = ({ code }: Problem) => (code === 'row' ? 1 : 0);
     return [...this.list].sort((a, b) => rank(a) - rank(b) || end(a) - end(b) || start(b) - start(a))[0];
   }

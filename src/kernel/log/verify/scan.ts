@@ -65,9 +65,7 @@ export class Scan {
   }
 
   async begin(): Promise<void> {
-    await this.#named('The checkpoints', async () => {
-      this.#awaited = await this.checkpoints.next();
-    });
+    await this.#awaitNext();
     await this.#named('The signatures', () => this.passkeys.begin(this.#database));
   }
 
@@ -137,8 +135,16 @@ export class Scan {
     this.#passHeads(seq);
     while (this.#awaited <= seq) {
       this.checkpoints.check(this.#awaited, this.tree.rootAt(this.#awaited));
-      this.#awaited = await this.checkpoints.next();
+      await this.#awaitNext();
     }
+  }
+
+  /** None is awaited any more where the checkpoints cannot be read. */
+  async #awaitNext(): Promise<void> {
+    this.#awaited = Number.POSITIVE_INFINITY;
+    await this.#named('The checkpoints', async () => {
+      this.#awaited = await this.checkpoints.next();
+    });
   }
 
   #take(seq: number, leaf: string, entry: Entry): void {

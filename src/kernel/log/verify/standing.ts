@@ -15,6 +15,7 @@ interface LoggedStanding {
   readonly isByPerson: boolean;
   used: number;
   revokedAt: string | null;
+  revokedBy: string | null;
 }
 
 /** Standing approvals in the log: who gave which, when it ended, and which calls ran under it. */
@@ -34,10 +35,15 @@ class StandingLedger {
         isByPerson: principal?.startsWith('person:') === true,
         used: 0,
         revokedAt: null,
+        revokedBy: null,
       });
     } else if (kind === 'config' && typeof extra.standing_revoked === 'string') {
       const one = this.logged.get(extra.standing_revoked);
-      if (one) one.revokedAt ??= at;
+      // The first one ends it.
+      if (one?.revokedAt === null) {
+        one.revokedAt = at;
+        one.revokedBy = principal ?? null;
+      }
     } else if (kind === 'intent' && typeof extra.standing === 'string') {
       return this.#use(extra.standing, at, tool, principal);
     }
@@ -97,6 +103,8 @@ export class StandingRowCheck implements StateCheck {
       if (row.used !== logged.used) wrong(`says it was used ${row.used} times, the log says ${logged.used}`);
       if (row.revoked_at !== logged.revokedAt)
         wrong(`says it was revoked at "${row.revoked_at}", the log says "${logged.revokedAt}"`);
+      if (row.revoked_by !== logged.revokedBy)
+        wrong(`says it was revoked by "${row.revoked_by}", the log says "${logged.revokedBy}"`);
     }
     for (const [uuid, { seq }] of missing)
       faults.push({ seq, message: `Standing approval ${uuid} is in the log, but its row is missing.` });

@@ -2,6 +2,7 @@ import type { Database } from '../../store/database.ts';
 import type { Entry } from '../entry.ts';
 import { ApprovalRowCheck } from './approval-rows.ts';
 import { CounterCheck } from './counter-rows.ts';
+import { KeyRowCheck } from './key-rows.ts';
 import type { Problems } from './report.ts';
 import { SettingCheck } from './setting-rows.ts';
 import { StandingRowCheck } from './standing.ts';
@@ -22,7 +23,7 @@ const BATCH = 500;
 /** While others write, rows run ahead of what was read: what stays wrong that often is wrong. */
 const ROUNDS = 5;
 
-/** Rows that say how things stand (approvals, counters, settings, agents) against the log. */
+/** Rows that say how things stand (approvals, counters, settings, agents, idempotency keys) against the log. */
 export class StateRows {
   readonly #database: Database;
   readonly #problems: Problems;
@@ -31,6 +32,7 @@ export class StateRows {
     new StandingRowCheck(),
     new CounterCheck(),
     new SettingCheck(),
+    new KeyRowCheck(),
   ];
   #next = 0;
 

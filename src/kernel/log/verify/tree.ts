@@ -67,7 +67,7 @@ export class TreeCheck {
     if (!isLast && this.#size - this.#checkedTo < STRETCH) return;
     const start = this.#checkedTo;
     for (const [level, hashes] of this.#completed.entries()) {
-      if (!hashes || hashes.length === 0) continue;
+      if (!hashes) continue;
       const from = Math.floor(start / 2 ** level);
       const stored = await nodesText(database, level, from, from + hashes.length);
       if (stored !== hashes.join('')) await this.#compare(database, level, from, hashes);
@@ -128,22 +128,33 @@ export async function nodesText(
   return rows[0]?.text ?? '';
 }
 
-/** The peaks stand side by side from the widest to the narrowest: the first wrong one shows where damage begins. */
+/**
+ * The peaks stand side by side from the widest to the narrowest: the first wrong one shows where damage begins. Those of a log of
+ * another size stand in other places and show nothing.
+ */
 function wrongPeak(rebuilt: Frontier, stored: string): { first: number; last: number } | undefined {
-  let peaks: unknown;
-  try {
-    peaks = JSON.parse(stored);
-  } catch {
-    return undefined;
-  }
+  const peaks = readPeaks(stored);
+  if (!peaks || placesOf(peaks) !== placesOf(rebuilt)) return undefined;
   let start = 0;
-  for (let level = rebuilt.length - 1; level >= 0 && Array.isArray(peaks); level -= 1) {
+  for (let level = rebuilt.length - 1; level >= 0; level -= 1) {
     if (rebuilt[level] == null) continue;
     if (rebuilt[level] !== peaks[level]) return { first: start, last: start + 2 ** level - 1 };
     start += 2 ** level;
   }
   return undefined;
 }
+
+function readPeaks(stored: string): readonly unknown[] | undefined {
+  try {
+    const peaks: unknown = JSON.parse(stored);
+    return Array.isArray(peaks) ? peaks : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const placesOf = (peaks: readonly unknown[]): string =>
+  peaks.flatMap((peak, level) => (peak == null ? [] : [level])).join();
 
 function storedNodes(size: number): number {
   let count = 0;

@@ -97,7 +97,7 @@ describe.each(ENGINES)('one flipped bit on %s', (engine) => {
     expect(report.ok, where).toBe(false);
     if (table === 'audit_log') expect(report.first?.seq, where).toBe(row.seq);
     if (table === 'audit_payloads')
-      expect(describeReport(report), where).toContain(`${row.kind} of call ${row.call_id}`);
+      expect(describeReport(report), where).toContain(`${row.kind} payload of call ${row.call_id}`);
     if (table === 'artifacts') expect(describeReport(report), where).toContain(String(row.id));
     if (table === 'call_artifacts') expect(describeReport(report), where).toContain(String(row.artifact_id));
   }

@@ -131,7 +131,8 @@ async function skipGap(database: Database, from: number, size: number, problems:
 }
 
 interface LogState {
-  readonly headSize: number | null;
+  /** Null where there is no head; undefined where it could not be read, which is a problem of its own. */
+  readonly headSize: number | null | undefined;
   readonly frontier: string | null;
   readonly lastSeq: number;
   readonly firstSeq: number;
@@ -142,7 +143,7 @@ interface LogState {
 }
 
 const UNREADABLE: LogState = {
-  headSize: null,
+  headSize: undefined,
   frontier: null,
   lastSeq: -1,
   firstSeq: 0,
@@ -190,6 +191,7 @@ function compareHead(state: LogState, tree: TreeCheck, problems: Problems): void
   if (state.firstSeq < 0) {
     problems.add('columns', state.firstSeq, `Entry ${state.firstSeq} comes before the beginning of the log.`);
   }
+  if (state.headSize === undefined) return;
   if (state.headSize === null || state.frontier === null) {
     problems.add('head', undefined, 'The head of the log is missing.');
     return;

@@ -128,6 +128,13 @@ describe('an order whose process is killed', () => {
       });
     });
 
+  /** Long enough for a busy machine to ask the model first: what it was not asked would be asked later, and answered. */
+  const timesOut = async (child: Child, asked: Promise<void>): Promise<void> => {
+    const said = order(child, 'x', 'think', { timeoutMs: 4_000 });
+    await asked;
+    expect(await said).toMatchObject({ code: 'timeout' });
+  };
+
   const answersNow = () => {
     thoughts = 0;
     mock.clearFixtures();
@@ -178,9 +185,9 @@ describe('an order whose process is killed', () => {
   });
 
   it('is finished by `countersign up` when its caller had timed out, and the answer waits there', async () => {
-    void neverAnswers();
+    const asked = neverAnswers();
     const first = await startProcess({ leaseMs: 3_000 });
-    expect(await order(first, 'x', 'think', { timeoutMs: 500 })).toMatchObject({ code: 'timeout' });
+    await timesOut(first, asked);
     first.process.kill('SIGKILL');
     await first.ended;
     answersNow();
@@ -192,10 +199,10 @@ describe('an order whose process is killed', () => {
   });
 
   it('is handed over immediately when the process closes in good order', async () => {
-    void neverAnswers();
+    const asked = neverAnswers();
     const up = await startProcess({ role: 'up' });
     const first = await startProcess();
-    expect(await order(first, 'x', 'think', { timeoutMs: 500 })).toMatchObject({ code: 'timeout' });
+    await timesOut(first, asked);
     answersNow();
     first.send('close');
     expect(await first.ended).toBe(0);

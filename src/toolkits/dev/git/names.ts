@@ -63,7 +63,7 @@ export function requireFreeName(name: string, existing: readonly string[]): void
 export const refError = (ref: string, where: string): ToolError =>
   new ToolError(
     'not_found',
-    `There is no branch, tag or commit ${JSON.stringify(ref.slice(0, 200))} ${where}.`,
+    `No branch, tag or commit ${JSON.stringify(ref.slice(0, 200))} found ${where}.`,
     {
       hint: 'Leave ref out to read the branch of the run.',
       detail: { reason: 'ref_not_found', ref: ref.slice(0, 200) },

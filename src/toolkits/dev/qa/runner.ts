@@ -152,7 +152,7 @@ export class QaRunner {
     if (this.#settings.sandbox === 'auto') return 'none';
     throw new ToolError(
       'unavailable',
-      'dev.qa.sandbox is "bwrap", but bubblewrap is not installed or may not run here.',
+      'dev.qa.sandbox is "bwrap", but bubblewrap is not installed or cannot run here.',
       {
         retryable: false,
       },

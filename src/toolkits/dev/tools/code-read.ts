@@ -67,7 +67,7 @@ export const codeRead = defineDevTool({
     const tree = await repo.forge.tree(commit, signal);
     const entry = await locate(tree, args.path);
     if (!entry)
-      throw new ToolError('not_found', `There is no file ${args.path} at ${commit.slice(0, 12)}.`, {
+      throw new ToolError('not_found', `File ${args.path} not found at ${commit.slice(0, 12)}.`, {
         hint: 'List what exists with code_tree.',
         detail: { reason: 'file_not_found', path: args.path, commit },
       });
@@ -153,7 +153,7 @@ export const codeTree = defineDevTool({
     const path = (args.path ?? '').replace(/\/$/, '');
     const found = await listTree(tree, path, args.recursive, args.offset + MAX_ENTRIES + 1);
     if (!found)
-      throw new ToolError('not_found', `There is no directory ${path} at ${commit.slice(0, 12)}.`, {
+      throw new ToolError('not_found', `Directory ${path} not found at ${commit.slice(0, 12)}.`, {
         hint: 'Leave path out to list the root.',
         detail: { reason: 'directory_not_found', path, commit },
       });

@@ -1,41 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildChild } from '../../../../test/support/child.ts';
 import { makeQualCoderProject } from '../test/support/qualcoder.ts';
 import { openBench, type ResearchBench } from '../test/support/research.ts';
 import { FileTextIndex } from './text-index.ts';
 
-const ROOT = join(import.meta.dirname, '../../../..');
-// Next to node_modules, so that the bundle finds its packages.
-const CACHE = join(ROOT, 'node_modules', '.cache', `research-index-${process.pid}`);
-const CHILD = join(CACHE, 'research-indexer.js');
 const SOURCES = 8;
 const PARAGRAPHS = 120;
 
 let bench: ResearchBench;
 beforeAll(async () => {
-  await build({
-    entryPoints: [join(ROOT, 'test/support/children/research-indexer.ts')],
-    outdir: CACHE,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'error',
-  });
   bench = await openBench();
 });
-afterAll(async () => {
-  await bench.close();
-  rmSync(CACHE, { recursive: true, force: true });
-});
+afterAll(() => bench.close());
 
 const start = async (path: string, folder: string): Promise<ChildProcess> => {
-  const child = spawn(process.execPath, [CHILD, bench.dir, path, folder], {
+  const child = spawn(process.execPath, [await buildChild('research-indexer'), bench.dir, path, folder], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');

@@ -1,4 +1,4 @@
-import { type Approval, type CallRecord, describeAsked } from '../../../contract/ports.ts';
+import { type Approval, type CallRecord, describeAsked, isReadable } from '../../../contract/ports.ts';
 import { principalName } from '../../../contract/principal.ts';
 import type { ViewData } from '../../../contract/view.ts';
 import type { Change } from '../project/journal.ts';
@@ -113,7 +113,7 @@ async function askedFirst({ approvals, projects }: ResearchServices, projectId: 
   const openIntervals = await projects.openIntervals(projectId);
   const found: Approval[] = [];
   for (let offset = 0; ; offset += PAGE) {
-    const page = await approvals.list({
+    const page = await approvals.page({
       toolkit: 'research',
       kind: 'call',
       states: ALL_STATES,
@@ -122,13 +122,15 @@ async function askedFirst({ approvals, projects }: ResearchServices, projectId: 
       offset,
     });
     found.push(
-      ...page.filter(
-        (one) =>
-          !isSuggestion(one) &&
-          one.requester.kind === 'agent' &&
-          (one.context.project === projectId ||
-            (one.context.project === undefined && openIntervals.some(during(one.createdAt)))),
-      ),
+      ...page
+        .filter(isReadable)
+        .filter(
+          (one) =>
+            !isSuggestion(one) &&
+            one.requester.kind === 'agent' &&
+            (one.context.project === projectId ||
+              (one.context.project === undefined && openIntervals.some(during(one.createdAt)))),
+        ),
     );
     if (page.length < PAGE) return found;
   }

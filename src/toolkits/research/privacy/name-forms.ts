@@ -15,9 +15,10 @@ const UNKNOWN = '[name]';
 const SHORTEST_PART = 3;
 const SHORTEST_IN_ADDRESS = 4;
 
-const LETTER = '[\\p{L}\\p{M}]';
 /** Scripts that put no spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+/** A letter next to which a name is part of a longer word; “Anna” in “我叫Anna” is not. */
+const LETTER = `(?!${UNSPACED.source})[\\p{L}\\p{M}]`;
 /** Endings of the genitive, dative and other cases in languages that inflect names; none that makes another name of it. */
 const ENDINGS = 's|es|n|en|ns|ens|em|sche[mnrs]?|ov|ova|ou|om|ovi|owi|lle|lla|llä|lta|ltä|sta|stä|ssa|ssä';
 /** A short name with any ending is soon another word. */
@@ -30,7 +31,7 @@ export const fold = (text: string) => text.normalize('NFC').toLowerCase().replac
 export function partsOf({ original, exact }: Pseudonym): string[] {
   if (exact) return [];
   const parts = original.split(/[\s\-–.,'’/]+/u).filter((part) => [...part].length >= SHORTEST_PART);
-  return parts.length > 1 || parts[0] !== original.trim() ? parts : [];
+  return parts[0] === original.trim() ? [] : parts;
 }
 
 /** All forms of all names, the longest first; a part that two people share belongs to neither. */
@@ -74,23 +75,28 @@ export function nameFinder(names: readonly Pseudonym[]): NameFinder | undefined 
   return (text) => {
     const found = findWords(text);
     if (!COMPOUND.test(text)) return found;
-    const more: FoundName[] = [];
-    let at = 0;
-    for (const match of text.matchAll(inCompounds)) {
-      const name = {
+    for (const match of text.matchAll(inCompounds))
+      found.push({
         index: match.index,
         length: match[0].length,
         to: forms[groupOf(match)]?.pseudonym ?? UNKNOWN,
-      };
-      while (endOf(found[at]) <= name.index) at += 1;
-      if ((found[at]?.index ?? text.length) >= endOf(name)) more.push(name);
-    }
-    return more.length === 0 ? found : [...found, ...more].sort((a, b) => a.index - b.index);
+      });
+    return joinOverlapping(found);
   };
 }
 
-const endOf = (name: FoundName | undefined): number =>
-  name ? name.index + name.length : Number.POSITIVE_INFINITY;
+/** In “InterviewAnna Schmidt” the word “Schmidt” is found, and “Anna Schmidt” in the compound: one name covers both. */
+function joinOverlapping(found: FoundName[]): FoundName[] {
+  const joined: FoundName[] = [];
+  for (const name of found.sort((a, b) => a.index - b.index)) {
+    const last = joined.at(-1);
+    if (last === undefined || name.index >= endOf(last)) joined.push(name);
+    else joined.splice(-1, 1, { ...last, length: Math.max(endOf(last), endOf(name)) - last.index });
+  }
+  return joined;
+}
+
+const endOf = ({ index, length }: FoundName): number => index + length;
 
 /** The group of a pattern that matched, from 0. */
 const groupOf = (match: RegExpMatchArray): number =>
@@ -101,7 +107,7 @@ function wordFinder(forms: readonly NameForm[]): (text: string) => FoundName[] {
   const pattern = new RegExp(plain, 'giu');
   const withAddresses = new RegExp(`${plain}|(?<![\\p{L}\\p{N}._%+-])([\\p{L}\\p{N}._%+-]+)(?=@)`, 'giu');
   const inAddress = forms
-    .filter(({ text, exact }) => !exact && [...text].length >= SHORTEST_IN_ADDRESS && !/\s/.test(text))
+    .filter(({ text, exact }) => !exact && [...text].length >= SHORTEST_IN_ADDRESS)
     .flatMap(({ text, pseudonym }) =>
       [text, ...plainForms(text)].map((form) => ({ text: fold(form), pseudonym })),
     );
@@ -124,8 +130,11 @@ const spellingsOf = (text: string, exact: boolean): readonly string[] => [
   ...new Set([text.normalize('NFC'), text.normalize('NFD'), ...(exact ? [] : plainForms(text))]),
 ];
 
-/** File names are written “InterviewAnnaSchmidt”: only capitals say where a name begins and ends. */
-const COMPOUND = /[\p{Ll}\p{N}]\p{M}*\p{Lu}/u;
+/**
+ * File names are written “InterviewAnnaSchmidt”: only capitals say where a name begins and ends. A letter of another script, which
+ * has no capitals, says so too: “Anna는”.
+ */
+const COMPOUND = /[^\P{L}\p{Lu}]\p{M}*[^\P{L}\p{Ll}]/u;
 
 function compoundPattern({ text }: NameForm): string {
   const capital = text.replace(

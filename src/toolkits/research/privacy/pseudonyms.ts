@@ -63,25 +63,13 @@ export class Pseudonymiser {
   }
 
   mask(text: string): string {
-    if (!this.#find) return text;
-    let shown = '';
-    let at = 0;
-    for (const { index, length, to } of this.#find(text)) {
-      shown += text.slice(at, index) + to;
-      at = index + length;
-    }
-    return at === 0 ? text : shown + text.slice(at);
-  }
-
-  /** True when a text names someone whom the reader knows only by a pseudonym. */
-  names(text: string): boolean {
-    return this.#find !== undefined && this.mask(text) !== text;
+    return this.#replace(text, (pseudonym) => pseudonym);
   }
 
   /** A search by an agent names people as it knows them; `other` is what becomes of its other words. */
   unmask(text: string, other: (words: string) => string = (words) => words): string {
     if (!this.#backPattern) return other(text);
-    const open = (words: string) => other(this.#withoutNames(words));
+    const open = (words: string) => other(this.#replace(words, () => NOWHERE));
     let found = '';
     let at = 0;
     for (const { index, 0: name } of text.matchAll(this.#backPattern)) {
@@ -113,22 +101,21 @@ export class Pseudonymiser {
     const spans: NameSpan[] = [];
     for (let start = 0; this.#find && start < text.length; start += SLICE) {
       // One that lies across two slices is found in both.
-      for (const span of this.spansNear(text, start, Math.min(text.length, start + SLICE)))
+      for (const span of this.spansNear(text, start, start + SLICE))
         if (span.start >= (spans.at(-1)?.end ?? 0)) spans.push(span);
       if (pace.isDue) await pace.rest();
     }
     return spans;
   }
 
-  #withoutNames(words: string): string {
-    if (!this.#find || words === '') return words;
-    let rest = '';
+  #replace(text: string, by: (pseudonym: string) => string): string {
+    let shown = '';
     let at = 0;
-    for (const { index, length } of this.#find(words)) {
-      rest += words.slice(at, index) + NOWHERE;
+    for (const { index, length, to } of this.#find?.(text) ?? []) {
+      shown += text.slice(at, index) + by(to);
       at = index + length;
     }
-    return rest + words.slice(at);
+    return shown + text.slice(at);
   }
 }
 
@@ -139,7 +126,6 @@ export function maskRange(
   start: number,
   end: number,
 ): { readonly content: string; readonly replacements: readonly Replacement[] } {
-  if (spans.length === 0) return { content: text.slice(start, end), replacements: [] };
   const replacements: Replacement[] = [];
   let content = '';
   for (const { words, replacement } of maskedPieces(text, spans, start, end)) {
@@ -174,7 +160,7 @@ function* maskedPieces(
     };
     at = span.end;
   }
-  if (at < end) yield { words: text.slice(at, end) };
+  yield { words: text.slice(at, end) };
 }
 
 /**
@@ -203,11 +189,9 @@ export async function showText(text: SourceText, spans: readonly NameSpan[], pac
   const shown = building.text();
   await pace.rest();
   const back = (position: number, edge: 'start_pos' | 'end_pos') => {
-    const limit = edge === 'start_pos' ? position + 1 : position;
-    const before = replacements[countStartingBefore(replacements, limit) - 1];
+    const before = replacements[countStartingBefore(replacements, position) - 1];
     if (!before) return position;
-    const inside = edge === 'start_pos' ? position < before.content_end : position <= before.content_end;
-    return inside ? before[edge] : position - before.content_end + before.end_pos;
+    return position < before.content_end ? before[edge] : position - before.content_end + before.end_pos;
   };
   return {
     text: shown,

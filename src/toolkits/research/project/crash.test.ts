@@ -1,41 +1,19 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { build } from 'esbuild';
 import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildChild } from '../../../../test/support/child.ts';
 import { dumpDatabase, makeQualCoderProject } from '../test/support/qualcoder.ts';
 import { byAgent, openBench, type ResearchBench } from '../test/support/research.ts';
 
-const ROOT = join(import.meta.dirname, '../../../..');
-// Next to node_modules, so that the bundle finds its packages.
-const CACHE = join(ROOT, 'node_modules', '.cache', `research-${process.pid}`);
-const CHILD = join(CACHE, 'research-writer.js');
-const ADDER = join(CACHE, 'research-adder.js');
-
 let bench: ResearchBench;
 beforeAll(async () => {
-  await build({
-    entryPoints: ['research-writer', 'research-adder'].map((name) =>
-      join(ROOT, `test/support/children/${name}.ts`),
-    ),
-    outdir: CACHE,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'error',
-  });
   bench = await openBench();
 });
-afterAll(async () => {
-  await bench.close();
-  rmSync(CACHE, { recursive: true, force: true });
-});
+afterAll(() => bench.close());
 
 /** Starts the child, waits for it to say where it is, and kills it there. */
 async function killAt(path: string, step: string, job: string): Promise<void> {
-  const child = spawn(process.execPath, [CHILD, bench.dir, path, step, job], {
+  const child = spawn(process.execPath, [await buildChild('research-writer'), bench.dir, path, step, job], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const said = await new Promise<string>((resolve) =>
@@ -90,9 +68,13 @@ describe('a process killed at any moment', () => {
     const found = new Set<number>();
     for (let round = 0; round < 12; round += 1) {
       const { path, file } = makeQualCoderProject(bench.dir, 14, `moment-${round}`);
-      const child = spawn(process.execPath, [CHILD, bench.dir, path, '', 'batch'], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      const child = spawn(
+        process.execPath,
+        [await buildChild('research-writer'), bench.dir, path, '', 'batch'],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
       const gone = new Promise((resolve) => child.once('exit', resolve));
       await new Promise((resolve) => child.stdout.once('data', resolve));
       // The first one is let go to its end, so that the test knows both endings.
@@ -110,9 +92,10 @@ describe('several processes', () => {
   it('change one project in turn and lose nothing', async () => {
     const { path, file } = makeQualCoderProject(bench.dir, 14, 'shared');
     const names = ['one', 'two', 'three'];
+    const adder = await buildChild('research-adder');
     const codes = await Promise.all(
       names.map((name) => {
-        const child = spawn(process.execPath, [ADDER, bench.dir, path, name, '15'], { stdio: 'inherit' });
+        const child = spawn(process.execPath, [adder, bench.dir, path, name, '15'], { stdio: 'inherit' });
         return new Promise((resolve) => child.once('exit', resolve));
       }),
     );

@@ -100,7 +100,7 @@ function readLock(project: string): LockState | undefined {
   try {
     const text = readFileSync(join(project, FILE), 'utf8').slice(0, 4096);
     const [user = '', seconds = ''] = text.split(/\r?\n/);
-    return { user: user.trim() || 'somebody', at: new Date(Number.parseFloat(seconds) * 1000 || 0), text };
+    return { user: user.trim() || 'unknown', at: new Date(Number.parseFloat(seconds) * 1000 || 0), text };
   } catch {
     return undefined;
   }

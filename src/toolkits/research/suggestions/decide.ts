@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
-import type { Approval, ApprovalState, Decided } from '../../../contract/ports.ts';
+import { type Approval, type ApprovalState, type Decided, isReadable } from '../../../contract/ports.ts';
 import { type Principal, principalName } from '../../../contract/principal.ts';
 import type { ToolContext } from '../../../contract/tool.ts';
 import { uuidv7 } from '../../../lib/random.ts';
@@ -80,14 +80,9 @@ export async function batchItems(
     });
   }
   const items: Approval[] = [];
-  for (;;) {
-    const page = await approvals.list({
-      groupId: batchId,
-      order: 'oldest',
-      limit: PAGE,
-      offset: items.length,
-    });
-    items.push(...page);
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await approvals.page({ groupId: batchId, order: 'oldest', limit: PAGE, offset });
+    items.push(...page.filter(isReadable));
     if (page.length < PAGE) return items;
   }
 }

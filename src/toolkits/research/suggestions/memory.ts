@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../contract/json.ts';
-import type { Approval, ApprovalsPort } from '../../../contract/ports.ts';
+import { type Approval, type ApprovalsPort, isDamaged, isReadable } from '../../../contract/ports.ts';
 import type { Place } from '../suggest/content.ts';
 import { argNumber } from './decide.ts';
 
@@ -99,21 +99,22 @@ export class SuggestionMemory {
     const filter = { toolkit: 'research', order: 'oldest', limit: PAGE } as const;
     const decidedSince = new Date(Math.max(0, this.#decidedUntil - OVERLAP_MS));
     for (;;) {
-      const page = await this.#approvals.list({
+      const page = await this.#approvals.page({
         ...filter,
         states: ['pending', 'approved', 'executing', 'rejected'],
         afterId: this.#lastId,
       });
       for (const item of page) {
-        this.add(item);
         this.#lastId = Math.max(this.#lastId, item.id);
+        if (isDamaged(item)) continue;
+        this.add(item);
         this.#decidedUntil = Math.max(this.#decidedUntil, item.decidedAt?.getTime() ?? 0);
       }
       if (page.length < PAGE) break;
     }
     for (let offset = 0; ; offset += PAGE) {
-      const page = await this.#approvals.list({ ...filter, states: ['rejected'], decidedSince, offset });
-      for (const item of page) {
+      const page = await this.#approvals.page({ ...filter, states: ['rejected'], decidedSince, offset });
+      for (const item of page.filter(isReadable)) {
         this.add(item);
         this.#decidedUntil = Math.max(this.#decidedUntil, item.decidedAt?.getTime() ?? 0);
       }

@@ -1,5 +1,10 @@
 import type { JsonObject } from '../../../contract/json.ts';
-import type { Approval, ApprovalState, ApprovalsPort } from '../../../contract/ports.ts';
+import {
+  type Approval,
+  type ApprovalState,
+  type ApprovalsPort,
+  isReadable,
+} from '../../../contract/ports.ts';
 import { type Principal, principalName } from '../../../contract/principal.ts';
 import type { PrivacyView } from '../privacy/privacy-view.ts';
 import type { ResearchServices } from '../services.ts';
@@ -20,7 +25,7 @@ export async function listSuggestions(
 ): Promise<Approval[]> {
   const found: Approval[] = [];
   for (let offset = 0; ; offset += PAGE) {
-    const page = await approvals.list({
+    const page = await approvals.page({
       toolkit: 'research',
       tools,
       states,
@@ -28,7 +33,9 @@ export async function listSuggestions(
       limit: PAGE,
       offset,
     });
-    found.push(...page.filter((one) => isSuggestion(one) && one.context.project === projectId));
+    found.push(
+      ...page.filter(isReadable).filter((one) => isSuggestion(one) && one.context.project === projectId),
+    );
     if (page.length < PAGE) return found;
   }
 }

@@ -62,9 +62,9 @@ describe('a repeated suggestion', () => {
   it('reads only what is new in the queue', async () => {
     const { approvals } = await world.services();
     const read: number[] = [];
-    const list = approvals.list.bind(approvals);
-    approvals.list = async (filter) => {
-      const rows = await list(filter);
+    const page = approvals.page.bind(approvals);
+    approvals.page = async (filter) => {
+      const rows = await page(filter);
       read.push(rows.length);
       return rows;
     };

@@ -93,7 +93,7 @@ describe('projects and documents', () => {
 
   it('opens the project the configuration names with ~', async () => {
     await research('create', at('study'));
-    rmSync(at('countersign.db'), { force: true });
+    for (const name of ['countersign.db', 'audit-key.pem']) rmSync(at(name), { force: true });
     terminal.configure(
       `[research]\nproject = ${JSON.stringify(`~/${relative(homedir(), at('study.qda'))}`)}\n`,
     );

@@ -193,9 +193,9 @@ export const rejectCodingSuggestion = defineResearchTool({
     });
     return {
       status: rejected.state,
-      suggestion_id: rejected.uuid,
-      reason: rejected.decisionReason ?? null,
-      feedback: rejected.feedback ?? null,
+      suggestion_id: approval.uuid,
+      reason: reason ?? null,
+      feedback: feedback ?? null,
     };
   },
 });

@@ -5,7 +5,7 @@ import { useQuery } from '../../ui/api.ts';
 import { EnvironmentBadge, Fact, Skeleton } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { ErrorNotice } from '../../ui/notice.tsx';
+import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { EffectBadge, OutcomeBadge } from '../../ui/outcome-badge.tsx';
 import { apiPath } from '../../ui/place.ts';
 import type { Proof } from '../../ui/proof.ts';
@@ -67,7 +67,14 @@ export function CallPage({ id }: { readonly id: string }) {
           <div className="call-columns">
             {story.data ? <Story story={story.data} callId={id} /> : <Skeleton lines={6} />}
             <div className="stack call-side">
-              {call.proof ? <ProofCard call={call} proof={call.proof} /> : null}
+              {call.proof ? (
+                <ProofCard call={call} proof={call.proof} />
+              ) : (
+                <Notice tone="bad">
+                  Not proven: the audit log has no entry of this call. Do not rely on what this page shows
+                  about it.
+                </Notice>
+              )}
               {call.undo && call.approval_id ? (
                 <UndoCard
                   approval={call.approval_id}

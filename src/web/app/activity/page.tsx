@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { Link, useParams, useSearchParams } from 'wouter';
-import type { Call } from '../../../kernel/views/shapes.ts';
+import type { Call, ListedCall } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
-import { Avatar, Empty, Skeleton } from '../../ui/badge.tsx';
+import { Avatar, Badge, Empty, Skeleton } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
@@ -26,7 +26,7 @@ function CallList() {
   const [search, setSearch] = useSearchParams();
   const [page, setPage] = useState(0);
   const query = queryOf(search);
-  const { data, error } = useQuery<{ calls: readonly Call[] }>(
+  const { data, error } = useQuery<{ calls: readonly ListedCall[] }>(
     `/activity?limit=${PAGE}&offset=${page * PAGE}${query}`,
     { topics: page === 0 ? ['calls'] : [] },
   );
@@ -101,8 +101,8 @@ const dayOf = (at: string): string =>
   new Date(at).toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long' });
 
 /** The calls of each day under its name. */
-function Days({ calls }: { readonly calls: readonly Call[] }) {
-  const days = new Map<string, Call[]>();
+function Days({ calls }: { readonly calls: readonly ListedCall[] }) {
+  const days = new Map<string, ListedCall[]>();
   for (const call of calls) {
     const day = dayOf(call.at);
     days.set(day, [...(days.get(day) ?? []), call]);
@@ -128,7 +128,7 @@ function Days({ calls }: { readonly calls: readonly Call[] }) {
 const kindOf = ({ effect, toolkit }: Call): IconName =>
   effect === 'destroy' ? 'trash' : effect === 'decide' ? 'check' : (iconOf(toolkit) ?? 'server');
 
-function Row({ call }: { readonly call: Call }) {
+function Row({ call }: { readonly call: ListedCall }) {
   const who = call.principal.replace(/^(agent|person|system):/u, '');
   return (
     <li className="call-row">
@@ -144,6 +144,11 @@ function Row({ call }: { readonly call: Call }) {
           </Link>
         </div>
         <div className="call-line">
+          {call.differs ? (
+            <Badge tone="bad" title="What is stored about this call is not what its audit entries say">
+              Differs from the log
+            </Badge>
+          ) : null}
           <Avatar name={call.principal} />
           <span>{who}</span>
           {call.gist ? (

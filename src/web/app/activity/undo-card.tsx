@@ -1,19 +1,15 @@
 import { useState } from 'react';
-import type { Item } from '../../../kernel/views/shapes.ts';
+import type { Item, UndoneData } from '../../../kernel/views/shapes.ts';
 import { ApiError, post } from '../../ui/api.ts';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { textAt } from '../../ui/session.ts';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
 
 interface Props {
   readonly approval: number;
   readonly undo: NonNullable<Item['undo']>;
   onDone(): void;
-}
-
-interface Undone {
-  readonly undone: boolean;
-  readonly outcome?: { readonly message?: string };
 }
 
 /** What takes a done call back; pressing it is a call of its own, under the same policy. */
@@ -24,9 +20,9 @@ export function UndoCard({ approval, undo, onDone }: Props) {
   const run = async (): Promise<void> => {
     setBusy(true);
     try {
-      const { undone, outcome } = await post<Undone>(`/inbox/${approval}/undo`);
+      const { undone, outcome } = await post<UndoneData>(`/inbox/${approval}/undo`);
       if (undone) say('Undone.', { tone: 'good' });
-      else describeError(new ApiError(0, { error: outcome?.message ?? 'It was not undone.' }));
+      else describeError(new ApiError(0, { error: textAt(outcome, 'message') ?? 'It was not undone.' }));
     } catch (error) {
       describeError(error);
     }

@@ -46,7 +46,9 @@ export function AgentDetail({ name, onChange }: { readonly name: string; onChang
                 {' · '}
               </>
             ) : null}
-            {data.token_since ? (
+            {data.damaged ? (
+              data.damaged
+            ) : data.token_since ? (
               <>
                 token since{' '}
                 {new Date(data.token_since).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}

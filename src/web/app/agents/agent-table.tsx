@@ -11,6 +11,7 @@ const FEW = 5;
 
 /** How far people agreed with it lately; what stops it comes first. */
 function AgentState({ agent }: { readonly agent: AgentBrief }) {
+  if (agent.damaged) return <Badge tone="bad">Cannot be read</Badge>;
   if (agent.revoked_at) return <Badge>Revoked</Badge>;
   if (agent.paused_by)
     return (

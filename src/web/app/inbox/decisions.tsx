@@ -7,10 +7,11 @@ import type {
   HeldItem,
   HoldView,
   Item,
+  UndoneData,
 } from '../../../kernel/views/shapes.ts';
 import { ApiError, api, post, toApiError } from '../../ui/api.ts';
 import { ErrorText } from '../../ui/notice.tsx';
-import { type Json, textAt } from '../../ui/session.ts';
+import { textAt } from '../../ui/session.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { HoldToast } from './hold-toast.tsx';
@@ -23,13 +24,6 @@ export const toApproved = (item: Item, version = item.version): HeldItem => ({
   title: item.presentation.title,
   done: item.kind === 'permit' ? `Approved: ${item.presentation.title}` : item.presentation.done,
 });
-
-interface Undone {
-  readonly undone: boolean;
-  readonly done: number;
-  readonly of: number;
-  readonly outcome?: Json;
-}
 
 /** An approval on its way to the server. */
 interface Flight {
@@ -70,7 +64,7 @@ export function DecisionsProvider({ children }: { readonly children: ReactNode }
 
   const undo = useCallback(
     async (id: number): Promise<void> => {
-      const { undone, done, of, outcome } = await post<Undone>(`/inbox/${id}/undo`);
+      const { undone, done, of, outcome } = await post<UndoneData>(`/inbox/${id}/undo`);
       if (undone) {
         if (last.current === id) last.current = undefined;
         say('Undone.', { tone: 'good' });

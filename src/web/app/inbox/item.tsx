@@ -195,6 +195,13 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
         <Reasons item={item} />
         <ErrorNotice error={problem} />
         <Outcome item={item} />
+        {item.differences.length > 0 ? (
+          <Notice tone="bad">
+            This approval is not what the audit log has: it{' '}
+            <UntrustedText text={item.differences.join('; ')} />. Do not rely on what this page shows about
+            it.
+          </Notice>
+        ) : null}
         {changed ? <ChangedNotice item={item} onRead={() => setRead(item.version)} /> : null}
         {presentation.stale ? (
           <Notice tone="bad">

@@ -58,7 +58,7 @@ export function InboxList({ inbox, view, current, isSelected, selecting, toggle 
                 </p>
               ) : null}
               <div className={row.id === current ? 'inbox-row inbox-row-current' : 'inbox-row'}>
-                {selectable ? (
+                {selectable && !row.damaged ? (
                   <input
                     type="checkbox"
                     checked={isSelected(row.id)}
@@ -93,6 +93,15 @@ interface RowProps {
 function Row({ row, current, search }: RowProps) {
   const { holdOf, busy } = useDecisions();
   const held = holdOf(row.id) !== undefined;
+  if (row.damaged)
+    return (
+      <Link href={`/inbox/${row.id}${search}`} className="inbox-link">
+        <span className="kind">
+          <Icon name="warn" />
+        </span>
+        <span className="inbox-text">{row.summary}</span>
+      </Link>
+    );
   return (
     <Link
       href={`/inbox/${row.id}${search}`}

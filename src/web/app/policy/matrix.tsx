@@ -95,6 +95,7 @@ export function Matrix() {
               <tr key={row.tool}>
                 <th scope="row" className="mono matrix-tool">
                   <ToolName name={row.tool} />
+                  {row.offered ? null : <span className="muted small"> not offered to agents</span>}
                 </th>
                 <td className="minor matrix-effect">{row.effect}</td>
                 {ACTIONS.map((action) => (

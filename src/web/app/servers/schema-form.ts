@@ -1,3 +1,5 @@
+import { isObject } from '../../../lib/is-object.ts';
+
 /** One argument as a form shows it. What a single control cannot hold is written as JSON. */
 export interface FormField {
   readonly name: string;
@@ -9,15 +11,12 @@ export interface FormField {
   readonly values?: readonly unknown[];
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
-
 /** A server's schema is data: what is not understood becomes a field for JSON, never an error. */
 export function fieldsOf(schema: unknown): FormField[] {
-  if (!isRecord(schema) || !isRecord(schema.properties)) return [];
+  if (!isObject(schema) || !isObject(schema.properties)) return [];
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(schema.properties).map(([name, property]) => {
-    const one = isRecord(property) ? property : {};
+    const one = isObject(property) ? property : {};
     const base = {
       name,
       description: typeof one.description === 'string' ? one.description : '',

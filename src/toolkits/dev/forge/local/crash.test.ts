@@ -5,8 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildChild } from '../../../../../test/support/child.ts';
 import { git, makeRepo, openWorld, snapshot, tempFolder } from '../../test/support/dev.ts';
 
-/** A git that ends its caller, as kill -9 would, right before or after the call of a given number. */
+/**
+ * A git that ends its caller, as kill -9 would, right before or after the writing command of a given number. Around a command that
+ * only reads, everything is as after the last one that wrote.
+ */
 const WRAPPER = `#!/bin/sh
+case " $* " in
+  *' rev-parse '*|*' config '*|*' ls-remote '*|*' ls-tree '*|*' diff-tree '*|*' merge-base '*) exec "$REAL_PROGRAM" "$@" ;;
+esac
 n=$(($(cat "$STEP_FILE") + 1))
 echo $n > "$STEP_FILE"
 if [ "$KILL_AT" = "before-$n" ]; then kill -9 $PPID; exit 1; fi
@@ -16,10 +22,12 @@ if [ "$KILL_AT" = "after-$n" ]; then kill -9 $PPID; fi
 exit $code
 `;
 /** Far more than publishing takes; the loop ends when a child gets through. */
-const MAX_STEPS = 60;
+const MAX_STEPS = 30;
+/** Scratch repository, index, objects, commit, branch and the trial merge; the branch is pushed in between. */
+const WRITES = { alone: 9, 'with a remote': 10 } as const;
 
 describe.each(['alone', 'with a remote'] as const)(
-  'a process killed at every step of branch creation, %s',
+  'a process killed around every writing step of branch creation, %s',
   (kind) => {
     let folder: string;
     let repo: string;
@@ -77,6 +85,7 @@ describe.each(['alone', 'with a remote'] as const)(
       // Between two calls of git the store is written, so both sides of a call matter; one each keeps the test short.
       const when = kind === 'alone' ? 'before' : 'after';
       let completed = 0;
+      let killed = 0;
       const settledAs = new Set<string>();
       for (let step = 1; step <= MAX_STEPS && completed < 1; step += 1) {
         const head_branch = `fix/${when}-${step}`;
@@ -93,7 +102,10 @@ describe.each(['alone', 'with a remote'] as const)(
         const before = snapshot(repo);
         const ended = await publish(args, callId, `${when}-${step}`);
         if (ended === 0) completed += 1;
-        else expect(ended).toBe('SIGKILL');
+        else {
+          expect(ended).toBe('SIGKILL');
+          killed += 1;
+        }
 
         // The wrapper's git may outlive its caller by a moment.
         await settle(repo, before, head_branch);
@@ -127,7 +139,7 @@ describe.each(['alone', 'with a remote'] as const)(
         }
         await world.closeStore();
       }
-      expect(completed).toBe(1);
+      expect({ completed, killed }).toEqual({ completed: 1, killed: WRITES[kind] });
       expect([...settledAs].sort()).toEqual([
         'done',
         'not_done',
