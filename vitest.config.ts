@@ -20,6 +20,7 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: ProcessesFirst },
     globalSetup: ['postgres', 'sqlite-template', 'child-folder'].map((name) => `test/support/${name}.ts`),
+    setupFiles: ['test/support/real-globals.ts'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     // A busy machine must not turn a slow test red; nothing here asserts timings.
     testTimeout: 120_000,
