@@ -41,7 +41,7 @@ function licencesOf(inputs) {
     .sort()
     .map((folder) => {
       const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-      const file = readdirSync(folder).find((one) => /^licen[cs]e(\.|$)/i.test(one));
+      const file = readdirSync(folder).find((one) => /^licen[cs]e([-.]|$)/i.test(one));
       const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `Licence: ${license}`;
       return `${name} ${version}\n\n${text}\n`;
     })

@@ -1,6 +1,7 @@
 // How our code is bundled, for the product and for the servers that the benchmark starts. What package.json lists as a dependency
 // stays a package; everything else, a development dependency, is bundled. As a command: node scripts/bundling.mjs FOLDER ENTRY.ts
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -50,6 +51,15 @@ const smallValidator = {
   },
 };
 
+/** Node's own `punycode` prints a deprecation warning from version 21 on; twitter-text comes with the package of that name. */
+const ownPunycode = {
+  name: 'own-punycode',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^punycode$/ }, ({ importer }) => ({
+      path: createRequire(importer).resolve('punycode/'),
+    })),
+};
+
 /** Also for the files that are merged from chunks. */
 export const SHARED_OPTIONS = {
   bundle: true,
@@ -78,7 +88,7 @@ export const bundle = (entryPoints, outdir) =>
     // Its entry for Node looks for its parts with a `require` that no bundler can follow.
     alias: { 'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js' },
     define: { COUNTERSIGN_VERSION: JSON.stringify(version) },
-    plugins: [englishOnly, optionalPeers, smallValidator],
+    plugins: [englishOnly, optionalPeers, ownPunycode, smallValidator],
     metafile: true,
     legalComments: 'linked',
   });

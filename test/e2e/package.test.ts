@@ -47,6 +47,12 @@ describe('the package', () => {
     expect([...foreign].filter((one) => !one.startsWith('esbuild '))).toEqual([]);
   });
 
+  it('uses no module of Node that newer versions warn about on stderr', () => {
+    const files = (readdirSync(DIST, { recursive: true }) as string[]).filter((path) => path.endsWith('.js'));
+    const deprecated = /(?:from|require\(|import\()\s*["'](?:node:)?(?:punycode|sys|domain|constants)["']/;
+    expect(files.filter((file) => deprecated.test(readFileSync(join(DIST, file), 'utf8')))).toEqual([]);
+  });
+
   it('installs no scraper, DOM or text library that only some people or only the build need', () => {
     const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
       packages: Record<string, { dev?: boolean; devOptional?: boolean; peer?: boolean; resolved?: string }>;
