@@ -14,7 +14,7 @@ export interface StorePlace {
 const URL_PATH = ['storage', 'url'] as const;
 
 /**
- * Where database and data directory are, with nothing else of the configuration judged: who verifies a log after an
+ * Where database and data directory are, with nothing else of the configuration evaluated: who verifies a log after an
  * accident must not need a valid file. It fails only where guessing could mean another database.
  */
 export function findStore({ path, env }: Pick<LoadOptions, 'path' | 'env'>): StorePlace {

@@ -152,7 +152,7 @@ export interface ApproveOptions {
   readonly prepare?: boolean;
 }
 
-/** The one queue for everything that waits for a person. Ids may be the integer (as number or text) or the uuid. */
+/** The one queue of approvals. Ids may be the integer (as number or text) or the uuid. */
 export interface ApprovalsPort {
   propose(proposal: Proposal): Promise<Approval>;
   /** Throws `db_error` where the row cannot be read. */

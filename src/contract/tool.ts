@@ -21,7 +21,7 @@ export interface ToolContext<S> {
   readonly shown?: ReadonlySet<number> | undefined;
   /** The approval under which this call runs: its own, or that of the call it is part of. */
   readonly approval: CallApproval | undefined;
-  /** What the caller's request carried beside its arguments; a gateway passes it on, nothing else reads it. */
+  /** What the caller's request carried in addition to its arguments; a gateway passes it on, nothing else reads it. */
   readonly meta?: JsonObject | undefined;
   /** A way to ask the calling client, for a gateway; undefined where no client waits for the call. */
   readonly ask?: ClientAsk | undefined;
@@ -111,7 +111,7 @@ export interface Preparation<S, A = JsonObject> {
 
 export interface PresentContext<S> {
   readonly services: S;
-  /** Who asks. Title and main content may be shown to it again, so they say only what it may know. */
+  /** The requester. Title and main content may be shown to it again, so they say only what it may know. */
   readonly principal: Principal;
   /** Under what the call was asked; undefined while it is being asked. */
   readonly asked: { readonly at: Date; readonly context: JsonObject } | undefined;
@@ -287,7 +287,7 @@ export type Effect = 'read' | 'change' | 'destroy' | 'propose' | 'decide';
 
 export type Reach = 'local' | 'network';
 
-/** Changes are what policy judges, limits count and intents precede. */
+/** Changes are what policy evaluates, limits count and intents precede. */
 export const isChange = (effect: Effect): boolean => effect === 'change' || effect === 'destroy';
 
 /** Anything that writes is kept out of read-only profiles. */

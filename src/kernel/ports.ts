@@ -22,7 +22,7 @@ export interface Ports {
   readonly artifacts: ArtifactStore;
   readonly log: Log;
   readonly limits: CallLimits;
-  /** The policy in force, the stamp it was made under, and a way to read it again. */
+  /** The active policy, the stamp it was made under, and a way to read it again. */
   readonly policy: PolicySource;
   readonly metrics: CallMetrics;
   /** Set where an operator configured a collector. */

@@ -49,9 +49,7 @@ export async function renderMetrics(
         ] as Sample[];
       }),
     ),
-    family('approvals_pending', 'gauge', 'Approvals that wait for a person, in the whole database.', [
-      [{}, queue.pending],
-    ]),
+    family('approvals_pending', 'gauge', 'Pending approvals in the whole database.', [[{}, queue.pending]]),
     family('approvals_oldest_pending_seconds', 'gauge', 'Age of the oldest pending approval; 0 if none.', [
       [{}, queue.oldestSeconds],
     ]),

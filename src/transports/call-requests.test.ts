@@ -235,7 +235,7 @@ describe('a tool named through call_tool', () => {
       },
     }) as unknown as Served;
 
-  it('is judged itself, with its own arguments', async () => {
+  it('is evaluated itself, with its own arguments', async () => {
     const args = { name: 'inner', arguments: { a: 1 } };
     expect(await pick(serving(true), 'call_tool', args)).toEqual({ owned: reached, args: { a: 1 } });
     expect(await pick(serving(true), 'call_tool', { name: 'inner' })).toEqual({ owned: reached, args: {} });

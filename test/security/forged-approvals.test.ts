@@ -66,7 +66,7 @@ describe.each(ENGINES)('an approval edited in the database, on %s', (engine) => 
       state: 'failed',
       outcome: {
         code: 'approval_invalid',
-        message: expect.stringContaining('the log has it as pending'),
+        message: expect.stringContaining('the log says pending'),
       },
     });
     const before = (await entries()).length;
@@ -120,7 +120,7 @@ describe.each(ENGINES)('an approval edited in the database, on %s', (engine) => 
     await edit(id, { args: JSON.stringify(args), digest: digest('ledger_write', args) });
     await expect(test.kernel.approvals.approve(id, PERSON)).rejects.toMatchObject({
       code: 'approval_invalid',
-      message: expect.stringContaining('the log has it for another call'),
+      message: expect.stringContaining('the log says it is for another call'),
     });
     expect(await test.lines()).toEqual([]);
     expect((await test.kernel.approvals.get(id))?.state).toBe('failed');

@@ -128,7 +128,7 @@ describe.each(ENGINES)('settings edited in the database, on %s', (engine) => {
     },
   );
 
-  it('a pause whose row is deleted goes on, in processes that run and in new ones, until a person resumes', async () => {
+  it('a pause whose row is deleted continues, in processes that run and in new ones, until a person resumes', async () => {
     const running = await open();
     expect(await running.call('ledger_write', { text: 'a' })).toMatchObject({ status: 'ok' });
     await running.kernel.setPaused(true, PERSON);

@@ -112,14 +112,14 @@ describe('a policy that changes while calls come in', () => {
     });
   });
 
-  it('judges a change again that was judged before the edit, though another call has read the edit since', async () => {
+  it('evaluates a change again that was evaluated before the edit, though another call has read the edit since', async () => {
     const stored = JSON.stringify({ rules: [] });
     const [old, edited] = await Promise.all([compile({}), compile({ blocked_tools: ['ledger_write'] })]);
     let state = { current: old, stamp: 'none' };
     const call = await kernelUnder({
       get current() {
         const { current } = state;
-        // The edit arrives, and a neighbouring call reads it, right after this one was judged.
+        // The edit arrives, and a neighbouring call reads it, right after this one was evaluated.
         queueMicrotask(() => {
           state = { current: edited, stamp: stampOf(stored) };
         });

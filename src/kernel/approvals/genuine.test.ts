@@ -118,9 +118,9 @@ describe('a row that contradicts the log', () => {
 
   const [other, stranger] = ['0'.repeat(64), { kind: 'agent', id: 'other' } as const];
   it.each<[string, Partial<Approval>, string]>([
-    ['digest', { digest: other }, 'the log has it for another call'],
-    ['tool', { tool: 'ledger_erase' }, 'the log has it for another call'],
-    ['arguments', { args: { text: 'forged' } }, 'the row has other arguments than were requested'],
+    ['digest', { digest: other }, 'the log says it is for another call'],
+    ['tool', { tool: 'ledger_erase' }, 'the log says it is for another call'],
+    ['arguments', { args: { text: 'forged' } }, 'the row does not have the arguments that were requested'],
     ['requester', { requester: stranger }, 'the log has agent:local as its requester'],
   ])('is refused with another %s', async (_what, forged, why) => {
     const approval = approvalOf();
@@ -135,7 +135,7 @@ describe('a row that contradicts the log', () => {
   });
 
   it.each(['call', 'permit'] as const)(
-    'is refused when the log has it as another kind than %s',
+    'is refused when the log says it is another kind than %s',
     async (kind) => {
       const approval = decided({ kind });
       const permit = kind === 'call' ? true : undefined;
@@ -145,7 +145,7 @@ describe('a row that contradicts the log', () => {
         moved('approved', { approval: { permit, approver: 'person:ada' } }),
       );
       expect((await refusal(approval, 'approved'))?.message).toContain(
-        'the log has it as another kind of approval',
+        'the log says it is another kind of approval',
       );
     },
   );
@@ -211,7 +211,7 @@ describe('the last word of the log on an approval', () => {
       const believed = state === 'pending' ? 'pending' : 'approved';
       const denied = believed === 'pending' ? 'approved' : 'pending';
       expect((await refusal(approval, denied))?.message).toContain(
-        `the row is ${denied}, the log has it as ${state}`,
+        `the row is ${denied}, but the log says ${state}`,
       );
       expect((await refusal(approval, believed))?.logged).toBe(state === believed ? undefined : state);
     },
@@ -301,7 +301,7 @@ describe('a forged row', () => {
     ['indeterminate', 'indeterminate'],
     // It began, and may have happened.
     ['indeterminate', 'executing'],
-  ] as const)('is closed as %s where the log has it as %s', async (state, logged) => {
+  ] as const)('is closed as %s where the log says %s', async (state, logged) => {
     const approval = await insert({ state: 'approved', decided_by: 'person:ada' });
     const forged = new ForgedApproval(approval, logged, 'it was invented');
     await closeForged(store.database, forged, minutesLater(1));

@@ -115,13 +115,13 @@ function contradiction(
   state: 'pending' | 'approved',
 ): string | undefined {
   if (!logged?.state) return UNREADABLE;
-  if (logged.state !== state) return `the row is ${state}, the log has it as ${logged.state}`;
+  if (logged.state !== state) return `the row is ${state}, but the log says ${logged.state}`;
   if (logged.digest !== approval.digest || logged.tool !== approval.tool)
-    return 'the log has it for another call';
+    return 'the log says it is for another call';
   // A person decides by the arguments shown. When the call runs, it is compared itself.
   if (state === 'pending' && digestOf(approval) !== approval.digest)
-    return 'the row has other arguments than were requested';
-  if (logged.permit !== (approval.kind === 'permit')) return 'the log has it as another kind of approval';
+    return 'the row does not have the arguments that were requested';
+  if (logged.permit !== (approval.kind === 'permit')) return 'the log says it is another kind of approval';
   if (logged.requester !== undefined && logged.requester !== principalName(approval.requester))
     return `the log has ${logged.requester} as its requester`;
   const decider = approval.decidedBy && principalName(approval.decidedBy);

@@ -68,7 +68,7 @@ describe('a notification of a pending approval', () => {
     ]);
   });
 
-  it('is not shown without a desktop, on other systems, or when it is switched off', () => {
+  it('is not shown without a desktop, on other systems, or when it is disabled', () => {
     expect(startedBy({ env: {} })).toEqual([]);
     expect(startedBy({ env: { DISPLAY: '' } })).toEqual([]);
     expect(startedBy({ platform: 'win32', env: { DISPLAY: ':0' } })).toEqual([]);

@@ -79,7 +79,7 @@ describe('a call whose tool does not present it', () => {
     expect(await present({ ...server, definition: { name: 'write' } })).toMatchObject({
       title: 'Run write on Notes (live)',
       kind: 'server',
-      undo: { possible: null, text: 'Not known', detail: 'The server offers no undo' },
+      undo: { possible: null, text: 'Unknown', detail: 'The server offers no undo' },
     });
     const nameless: JsonObject[] = [{ name: 5 }, {}];
     for (const definition of nameless)
@@ -233,7 +233,7 @@ describe('a call whose tool presents it', () => {
     await presentCall(makeBound(tool), {}, options);
     const { limitMs, ...given } = options;
     expect(seen[0]).toMatchObject({ ...given, services: SERVICES });
-    // The limit ends with the work, so that nothing is stopped that goes on after it.
+    // The limit ends with the work, so that nothing is stopped that continues after it.
     vi.advanceTimersByTime(limitMs);
     expect(seen[0]?.signal.aborted).toBe(false);
     expect(vi.getTimerCount()).toBe(0);

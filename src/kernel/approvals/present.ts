@@ -166,7 +166,7 @@ function undoOf({ effect, rollback, category }: Tool): PresentationUndo {
   if (effect === 'read' || effect === 'propose') return { possible: true, text: 'Nothing to undo' };
   if (effect === 'destroy') return { possible: false, text: 'No undo' };
   if (category === SERVER_CATEGORY)
-    return { possible: null, text: 'Not known', detail: 'The server offers no undo' };
+    return { possible: null, text: 'Unknown', detail: 'The server offers no undo' };
   return { possible: false, text: 'No undo' };
 }
 

@@ -248,7 +248,7 @@ describe('a stored presentation', () => {
       kind: 'call',
       target: { kind: 'toolkit', label: 'notes', environment: 'live' },
       effect: { text: 'Changes data' },
-      undo: { possible: null, text: 'Not known' },
+      undo: { possible: null, text: 'Unknown' },
       risks: [{ level: 'note', text: 'Loud' }],
       body: [],
       generic: true,

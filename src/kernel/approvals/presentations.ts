@@ -195,7 +195,7 @@ function olderPresentation(approval: Approval, diff: ChangePreview | undefined):
     kind: 'call',
     target: { kind: 'toolkit', label: approval.toolkit, environment },
     effect: { text: approval.effect === 'destroy' ? 'Deletes data' : 'Changes data' },
-    undo: { possible: null, text: 'Not known' },
+    undo: { possible: null, text: 'Unknown' },
     risks: approval.risks.map((text) => ({ level: 'note', text })),
     body: diff ? [{ type: 'diff', base_commit: diff.base_commit, files: diff.files }] : [],
     generic: true,

@@ -51,7 +51,7 @@ export interface AskedCall {
   readonly replayKey: string | undefined;
 }
 
-/** The one queue for everything that waits for a person. Deciding and executing are in service.ts. */
+/** The one queue of approvals. Deciding and executing are in service.ts. */
 export class ApprovalQueue {
   readonly ports: QueuePorts;
 
@@ -240,7 +240,7 @@ export class ApprovalQueue {
     if (pending < maxPending) return;
     throw new ToolError(
       'quota_exceeded',
-      `${principalName(requester)} already has ${pending} pending approvals, the most it may have (approvals.max_pending_per_agent). Nothing was requested: wait until a person has decided some.`,
+      `${principalName(requester)} already has ${pending} pending approvals, the maximum (approvals.max_pending_per_agent). Nothing was requested: wait until a person has decided some.`,
       { detail: { setting: 'approvals.max_pending_per_agent', max: maxPending } },
     );
   }

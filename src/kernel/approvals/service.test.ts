@@ -164,7 +164,7 @@ describe('an approval by a person', () => {
     expect((await entriesOf(asked)).at(-1)).toMatchObject({ status: 'expired', principal: 'system:clock' });
   });
 
-  it('is not taken back by a decision that comes after the time of the permit', async () => {
+  it('is not withdrawn by a decision that comes after the time of the permit', async () => {
     const { approvals, ask, read, setClock } = open();
     const { approval } = await approvals.approve((await ask({ kind: 'permit' })).id, ADA);
     setClock(minutesLater(60));

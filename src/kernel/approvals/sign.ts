@@ -207,7 +207,7 @@ async function signatureEntry(
   const extra = { statement, by: { ...by } };
   const { log, keys }: KeysInForce = await readKeysInForce(write.database, write.trx);
   try {
-    keys.judgeSignature(log ?? '', at, extra);
+    keys.checkSignature(log ?? '', at, extra);
   } catch (error) {
     throw error instanceof PasskeyProblem ? refused(error) : error;
   }

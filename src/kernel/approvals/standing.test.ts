@@ -94,7 +94,9 @@ describe.each(ENGINES)('standing approvals on %s', (engine) => {
     await change({ predicates: '[{"arg":"text","op":"starts_with","text":"note"}]' });
     expect(await status({ text: 'note' })).toBe('ok');
     await change({ used: 0 });
-    expect(await problems()).toEqual([expect.stringContaining('says it was used 0 times, the log says 1')]);
+    expect(await problems()).toEqual([
+      expect.stringContaining('says it was used 0 times, but the log says 1'),
+    ]);
     await store.database.db.deleteFrom('standing_approvals').execute();
     expect(await problems()).toEqual([expect.stringContaining('its row is missing')]);
   });

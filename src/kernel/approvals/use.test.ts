@@ -12,7 +12,7 @@ import { ask, move } from './move.ts';
 import { toApproval } from './row.ts';
 import { beginUse, closeLostReads, finishLate, finishUse, loseUse, settleUse } from './use.ts';
 
-const NOBODY = { effect: 'change', atLeast: 0 };
+const NO_SIGNERS = { effect: 'change', atLeast: 0 };
 const UNKNOWN: Outcome = { status: 'indeterminate', fault: new ToolError('timeout', 'No answer.') };
 const failure = (code: 'unavailable' | 'internal', effect: 'none' | 'unknown'): Outcome => ({
   status: 'failed',
@@ -79,7 +79,7 @@ describe('the begin of a call under an approval', () => {
       if (!moved) throw new Error('It was not approved.');
       return toApproval(moved);
     });
-  const begin = (approval: Approval, at = AT, need = NOBODY) =>
+  const begin = (approval: Approval, at = AT, need = NO_SIGNERS) =>
     write((one) => beginUse(one, { approval, callId: 'call-1', need }, at));
   const INVALID = { code: 'approval_invalid', message: expect.stringContaining('was already used') };
 

@@ -47,7 +47,7 @@ const lease = async () => {
 };
 
 describe('a change that a limit refuses', () => {
-  it('is told which, how much it allows, and when its next window begins', async () => {
+  it('names the limit, how much it allows, and when its next window begins', async () => {
     const outcome = await admit(await decided({ limits: [limit('none', 0)] }));
     expect(outcome).toMatchObject({
       rule: 'limit:none',
@@ -91,7 +91,7 @@ describe('an admitted change', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('goes on when its lease cannot be renewed, and says so in the log', async () => {
+  it('continues when its lease cannot be renewed, and says so in the log', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { database } = ports;
     const error = new Error('gone');

@@ -67,7 +67,7 @@ describe('the caller', () => {
     expect(await send()).toBe(DONE);
   });
 
-  it('whose transport has no room is refused with its error, whoever it is', async () => {
+  it('whose transport has no room is refused with its error for every principal', async () => {
     const refusal = new ToolError('busy', 'Too many calls.');
     const expected = { status: 'refused', rule: 'hard:fair_share', fault: refusal };
     expect(await send({ refusal })).toEqual(expected);

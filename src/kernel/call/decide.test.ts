@@ -267,7 +267,7 @@ describe('a call that requires approval', () => {
     expect(routes).toEqual([]);
   });
 
-  it('is refused where its permit does not fit; any other error is passed on', async () => {
+  it('is refused where its permit does not match; any other error is passed on', async () => {
     for (const code of ['approval_invalid', 'approval_required'] as const) {
       const fault = new ToolError(code, 'no');
       world.findPermit = () => Promise.reject(fault);

@@ -16,7 +16,7 @@ import type { CallLimits, Ports } from '../ports.ts';
 import { type CallState, type Next, ownApproval, type Step } from './call.ts';
 import { createContext } from './run.ts';
 
-/** A rule was edited after this call was judged: it is judged again under the new one. */
+/** A rule was edited after this call was evaluated: it is evaluated again under the new one. */
 export class PolicyStale extends Error {}
 
 /** Asks policy. Only `allow`, or an approval that satisfies `ask`, lets the call go on. */

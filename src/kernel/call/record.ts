@@ -258,7 +258,7 @@ function recordOther(
   if (call.grant)
     return ports.recorder.addNow(evidence, (write) => finishApproval(write, call, outcome, data, finishedAt));
   const pending = ports.recorder.add(evidence);
-  // What waits for a person must not be forgotten, even for 100 ms.
+  // A pending approval must not be lost, even for 100 ms.
   if (outcome.status !== 'routed') return pending;
   return (pending ?? Promise.resolve()).then(() => ports.recorder.flush());
 }

@@ -189,7 +189,7 @@ describe('the recorder', () => {
     expect(recorder.state).toMatchObject({ waiting: 3, full: true });
   });
 
-  it('goes on after its server log failed once', async () => {
+  it('continues after its server log failed once', async () => {
     isBroken = true;
     const error = log.error;
     log.error = () => {

@@ -114,7 +114,7 @@ describe('a call that comes again', () => {
   it('is refused when its key was edited to say that the first one succeeded', async () => {
     const { call } = await earlier('running');
     await steps.store.database.db.updateTable('idempotency').set({ state: 'ok' }).execute();
-    await expect(send(call)).rejects.toThrow('is "ok", the log says "running"');
+    await expect(send(call)).rejects.toThrow('is "ok", but the log says "running"');
   });
 
   it.each(['{"data":', '[]', 'null', '{"data":1,"notes":2}'])(

@@ -10,8 +10,8 @@ import { type EvidenceWork, writeAlone, writeWithEvidence } from './write.ts';
 const AT = '2026-01-01T00:00:00.000Z';
 const SETTINGS = insertShape<{ key: string; value: string }>('settings', { key: true, value: true });
 
-/** How works share transactions is SQLite's own; on PostgreSQL each has one. */
-describe('works that share transactions', () => {
+/** How jobs share transactions is SQLite's own; on PostgreSQL each has one. */
+describe('jobs that share transactions', () => {
   let store: TestStore;
   let database: Database;
   let transactions: number;
@@ -63,7 +63,7 @@ describe('works that share transactions', () => {
     expect(await verifyLog(store.database)).toMatchObject({ ok: true, size: 3 });
   });
 
-  it('have rows of several works and several tables', async () => {
+  it('have rows of several jobs and several tables', async () => {
     const nodes = insertShape<{ name: string; holder: string; expires_at: string }>('leases', {
       name: true,
       holder: true,

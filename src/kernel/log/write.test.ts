@@ -7,7 +7,7 @@ import { type EvidenceWork, writeWithEvidence } from './write.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-describe.each(ENGINES)('works with evidence on %s', (engine) => {
+describe.each(ENGINES)('jobs with evidence on %s', (engine) => {
   let store: TestStore;
   let database: Database;
   let transactions = 0;
@@ -63,7 +63,7 @@ describe.each(ENGINES)('works with evidence on %s', (engine) => {
     expect(await stored()).toEqual({ settings: [], entries: [] });
   });
 
-  it('see what the works before them did', async () => {
+  it('see what the jobs before them did', async () => {
     const both = await Promise.allSettled([
       writeWithEvidence(database, setting('same')),
       writeWithEvidence(database, setting('same')),
@@ -76,7 +76,7 @@ describe.each(ENGINES)('works with evidence on %s', (engine) => {
     await Promise.all(
       Array.from({ length: 40 }, (_, index) => writeWithEvidence(database, setting(`work-${index}`))),
     );
-    // PostgreSQL has several connections, and its works stay apart.
+    // PostgreSQL has several connections, and its jobs stay apart.
     if (engine === 'sqlite') expect(transactions).toBeLessThanOrEqual(2);
     else expect(transactions).toBe(40);
     await writeWithEvidence(database, setting('alone'));

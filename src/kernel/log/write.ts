@@ -12,7 +12,7 @@ export interface EvidenceWrite {
   readonly database: Database;
   /** Adds entries in the order they are to have in the log. */
   append(...entries: readonly PreparedEntry[]): void;
-  /** Adds rows that nothing in this work reads back; all rows of a table are written in one statement at the end. */
+  /** Adds rows that nothing in this job reads back; all rows of a table are written in one statement at the end. */
   insert<Row>(shape: InsertShape<Row>, ...rows: readonly Row[]): void;
 }
 
@@ -22,8 +22,8 @@ export type EvidenceWork<T> = (write: EvidenceWrite) => Promise<T>;
  * Rows and their audit entries in one transaction. The entries are written last, all together: the head of the log is
  * the one lock every writer takes, so no transaction may wait for a row while it holds it.
  *
- * On SQLite, where one connection writes, the works of calls in flight share a transaction and thereby one flush of the
- * disk; each is durable when its promise resolves. On PostgreSQL works stay apart: one that waits for a row of another
+ * On SQLite, where one connection writes, the jobs of calls in flight share a transaction and thereby one flush of the
+ * disk; each is durable when its promise resolves. On PostgreSQL jobs stay apart: one that waits for a row of another
  * process would hold up all others.
  */
 export function writeWithEvidence<T>(database: Database, work: EvidenceWork<T>): Promise<T> {
@@ -94,8 +94,8 @@ const SAVE = statement('savepoint work');
 const UNDO = statement('rollback to savepoint work');
 const RELEASE = statement('release savepoint work');
 
-/** One work of a group failed, so the group was rolled back. It is run again, which gives each work its own error. */
-class WorkFailed extends Error {}
+/** One job of a group failed, so the group was rolled back. It is run again, which gives each job its own error. */
+class JobFailedError extends Error {}
 
 const groups = new WeakMap<Database, WriteGroup>();
 
@@ -103,9 +103,9 @@ class WriteGroup {
   readonly #database: Database;
   #waiting: Job[] = [];
   #isActive = false;
-  /** The last transaction was for several works, so the next probably is as well. */
+  /** The last transaction was for several jobs, so the next probably is as well. */
   #isBusy = false;
-  /** A work of the last group failed, so one of the next probably does as well. */
+  /** A job of the last group failed, so one of the next probably does as well. */
   #keepsApart = false;
 
   constructor(database: Database) {
@@ -134,7 +134,7 @@ class WriteGroup {
     this.#isActive = false;
   }
 
-  /** Works seldom fail: as long as none does, they share all of a transaction. Each may be run twice, as on PostgreSQL. */
+  /** Jobs seldom fail: as long as none does, they share all of a transaction. Each may be run twice, as on PostgreSQL. */
   async #commit(jobs: readonly Job[]): Promise<void> {
     if (this.#keepsApart) return this.#commitApart(jobs);
     const { engine } = this.#database;
@@ -143,18 +143,18 @@ class WriteGroup {
       await this.#database.write(async (trx) => {
         const all = new Collected();
         const writer = all.writer(trx, this.#database);
-        for (const { work } of jobs) results.push(await work(writer).catch(failWork));
+        for (const { work } of jobs) results.push(await work(writer).catch(failJob));
         await all.write(trx, engine);
       });
     } catch (error) {
-      if (error instanceof WorkFailed) return this.#commitApart(jobs);
+      if (error instanceof JobFailedError) return this.#commitApart(jobs);
       for (const { reject } of jobs) reject(error);
       return;
     }
     for (const [index, { resolve }] of jobs.entries()) resolve(results[index]);
   }
 
-  /** A savepoint for each work costs as much as one of its statements, and undoes it alone. */
+  /** A savepoint for each job costs as much as one of its statements, and undoes it alone. */
   async #commitApart(jobs: readonly Job[]): Promise<void> {
     const { engine } = this.#database;
     const settled: (() => void)[] = [];
@@ -188,6 +188,6 @@ class WriteGroup {
   }
 }
 
-const failWork = (): never => {
-  throw new WorkFailed('A work of the group failed.');
+const failJob = (): never => {
+  throw new JobFailedError('One write of the group failed.');
 };

@@ -219,7 +219,7 @@ describe.each(ENGINES)('a log that was written by an attacker, on %s', (engine) 
       code: 'approval_invalid',
     });
     expect(await problems({ rows: true })).toContain(
-      'has a title or content other than the log says was shown',
+      'has a title or content that differs from what the log says was shown',
     );
   });
 
@@ -272,7 +272,7 @@ describe.each(ENGINES)('a log that was written by an attacker, on %s', (engine) 
       await store.database.db.deleteFrom(table).execute();
     await store.database.db.updateTable('audit_head').set({ size: 0, frontier: '[]' }).execute();
     await append(...rewritten);
-    expect(await problems()).toMatch(/was signed for another log|was signed on another history/);
+    expect(await problems()).toMatch(/was signed for another log|was signed for a different history/);
   });
 
   it('fails for a signer the caller does not vouch for, and holds for one they do', async () => {

@@ -89,7 +89,7 @@ async function signersOn(
     const entry = await findSignature(db, engine, hash);
     if (!entry) throw forged(approval, 'the log lacks one of its signatures');
     try {
-      const { statement } = keys.judgeSignature(log, entry.at, entry.extra);
+      const { statement } = keys.checkSignature(log, entry.at, entry.extra);
       if (!statement.items.includes(itemHash(item, salt)))
         throw forged(approval, 'one of its signatures is for another call');
       if (used.has(statement.nonce)) throw forged(approval, 'its signature was used for an earlier decision');

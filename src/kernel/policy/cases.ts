@@ -35,7 +35,7 @@ export interface CaseResult {
   readonly name: string;
   readonly passed: boolean;
   readonly expected: Action;
-  /** Undefined when the case could not be judged at all. */
+  /** Undefined when the case could not be evaluated at all. */
   readonly decision: Decision | undefined;
   /** Why it did not pass. */
   readonly problem: string | undefined;

@@ -110,7 +110,7 @@ describe('contradictions', () => {
     ],
     [
       { rules: [{ id: 'a', action: 'ask', effects: ['propose', 'decide'] }] },
-      "mcp_policy.rules[0]: rule 'a' has no effect: proposals and decisions are never routed to approval nor run dry; use deny",
+      "mcp_policy.rules[0]: rule 'a' has no effect: proposals and decisions never require approval or become dry runs; use deny",
     ],
     [
       {

@@ -150,7 +150,7 @@ describe('rules', () => {
     expect(ask(policy, 'create_code').action).toBe('allow');
   });
 
-  it('judges only changes when it names nothing, and reads that it names', async () => {
+  it('evaluates only changes when it names nothing, and reads that it names', async () => {
     const bare = await compile({ rules: [rule('no', 'deny')] });
     expect(ask(bare, 'x_search_tweets').action).toBe('allow');
     expect(ask(bare, 'suggest_new_code').action).toBe('allow');
@@ -198,7 +198,7 @@ describe('rules', () => {
     ).toBe('allow');
   });
 
-  it('judges a tool outside the catalogue by its category and effect', async () => {
+  it('evaluates a tool outside the catalogue by its category and effect', async () => {
     const policy = await compile({ rules: [rule('no', 'deny', { categories: ['engage'] })] });
     const subject = { name: 'late_tool', toolkit: 'servers', category: 'engage', effect: 'change' } as const;
     expect(policy.decide({ ...callOf('x_like_tweet'), subject }).action).toBe('deny');

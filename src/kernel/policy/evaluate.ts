@@ -18,46 +18,46 @@ export function evaluate(
   policyVersion: string,
   consider?: (consideration: RuleTrace) => void,
 ): Decision {
-  const says: PolicyStep[] = [];
-  const addStep = (say: PolicyStep, why: string): void => {
-    says.push(say);
-    consider?.({ ...say, applied: true, why });
+  const steps: PolicyStep[] = [];
+  const addStep = (step: PolicyStep, why: string): void => {
+    steps.push(step);
+    consider?.({ ...step, applied: true, why });
   };
   if (call.paused && isChange(plan.subject.effect)) addStep(PAUSED, 'a person paused all changes');
-  for (const say of plan.always) addStep(say, 'always applies');
+  for (const step of plan.always) addStep(step, 'always applies');
   if (call.dryRunRequested && plan.subject.effect !== 'read')
     addStep(DRY_RUN, 'the call has its own dry_run argument');
 
   const depends: string[] = [];
   const exemptedBy = askRules(plan, call, addStep, consider, depends);
-  for (const say of plan.after) {
+  for (const step of plan.after) {
     if (exemptedBy === undefined)
-      addStep(say, say.source === 'list' ? 'the tool is on the list' : 'no other rule matched');
+      addStep(step, step.source === 'list' ? 'the tool is on the list' : 'no other rule matched');
     else
       consider?.({
-        ...say,
+        ...step,
         applied: false,
         why: `not evaluated: rule '${exemptedBy}' already allows the call`,
       });
   }
-  const decision = settle(says, policyVersion);
+  const decision = settle(steps, policyVersion);
   return depends.length > 0 ? { ...decision, depends } : decision;
 }
 
 function askRules(
   plan: Plan,
   call: PolicyCall,
-  addStep: (say: PolicyStep, why: string) => void,
+  addStep: (step: PolicyStep, why: string) => void,
   consider: ((consideration: RuleTrace) => void) | undefined,
   depends: string[],
 ): string | undefined {
   const who = plan.rules.length === 0 ? '' : principalName(call.principal);
   let input: ConditionInput | undefined;
   let exemptedBy: string | undefined;
-  for (const { rule, say } of plan.rules) {
+  for (const { rule, step } of plan.rules) {
     if (exemptedBy !== undefined) {
       consider?.({
-        ...say,
+        ...step,
         applied: false,
         why: `not evaluated: rule '${exemptedBy}' already allows the call`,
       });
@@ -78,10 +78,10 @@ function askRules(
       }
     }
     if (missed !== undefined) {
-      consider?.({ ...say, applied: false, why: missed });
+      consider?.({ ...step, applied: false, why: missed });
       continue;
     }
-    addStep(say, 'matches');
+    addStep(step, 'matches');
     if (rule.action !== 'allow') continue;
     exemptedBy = rule.id;
     if (!consider) break;
@@ -116,16 +116,16 @@ const UNKNOWN_ARGS = new Proxy<JsonObject>(
 );
 
 /** The first of the strictest; a plain denial before one that only failed to evaluate, because that may pass later. */
-function settle(says: readonly PolicyStep[], policyVersion: string): Decision {
-  let strictest = says[0] ?? DEFAULT;
-  for (const say of says) {
-    const harder = STRICTNESS[say.action] - STRICTNESS[strictest.action];
-    const plainer = harder === 0 && strictest.code === 'policy_error' && say.code !== 'policy_error';
-    if (harder > 0 || plainer) strictest = say;
+function settle(steps: readonly PolicyStep[], policyVersion: string): Decision {
+  let strictest = steps[0] ?? DEFAULT;
+  for (const step of steps) {
+    const harder = STRICTNESS[step.action] - STRICTNESS[strictest.action];
+    const plainer = harder === 0 && strictest.code === 'policy_error' && step.code !== 'policy_error';
+    if (harder > 0 || plainer) strictest = step;
   }
   const { action, rule, reason, code } = strictest;
-  const signers = Math.max(0, ...says.map((say) => say.signers ?? 0));
-  const trace = says.map(({ rule, source, action, reason }) => ({ rule, source, action, reason }));
+  const signers = Math.max(0, ...steps.map((step) => step.signers ?? 0));
+  const trace = steps.map(({ rule, source, action, reason }) => ({ rule, source, action, reason }));
   return {
     action,
     rule,

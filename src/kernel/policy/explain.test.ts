@@ -55,7 +55,7 @@ describe('an explanation', () => {
     expect(ask(off, 'x_like_tweet').action).toBe('allow');
   });
 
-  it('has no say of a dry run about a proposal or a decision', async () => {
+  it('has no dry-run step for a proposal or a decision', async () => {
     const rules = [rule('dry', 'dry_run', { effects: ['change', 'propose', 'decide'] })];
     const policy = await compile({ rules, template: 'none' });
     expect(ask(policy, 'create_code').action).toBe('dry_run');
@@ -73,7 +73,7 @@ describe('an explanation', () => {
     expect((await compile({}, { mode: 'composer' })).status()).toMatchObject({ approval_mode: true });
   });
 
-  it('judges a tool again whose nature changed under the same name', async () => {
+  it('evaluates a tool again whose nature changed under the same name', async () => {
     const rules = [
       rule('kit', 'deny', { toolkits: ['dev'] }),
       rule('kind', 'deny', { categories: ['ads'] }),
@@ -103,7 +103,7 @@ describe('a rule about modes', () => {
   });
 });
 
-describe('a rule that can never say anything', () => {
+describe('a rule that can never have an effect', () => {
   it.each([
     [{ tools: ['x_like_tweet'], categories: ['ads'] }, 'deny', 'matches no tool'],
     [{ categories: ['ads'], toolkits: ['dev'] }, 'deny', 'matches no tool'],

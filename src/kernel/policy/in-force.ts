@@ -53,7 +53,7 @@ export class PolicyInForce {
     return this.#policy;
   }
 
-  /** Names the overrides this policy was made with; a change admitted under another is judged again. */
+  /** Names the overrides this policy was made with; a change admitted under another is evaluated again. */
   get stamp(): string {
     return this.#stamp;
   }

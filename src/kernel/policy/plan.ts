@@ -21,7 +21,7 @@ export interface Plan {
   readonly subject: CallSubject;
   /** Hard rules, blocked_tools and dry_run_mutations: no rule exempts from them. */
   readonly always: readonly PolicyStep[];
-  readonly rules: readonly { readonly rule: CompiledRule; readonly say: PolicyStep }[];
+  readonly rules: readonly { readonly rule: CompiledRule; readonly step: PolicyStep }[];
   /** The list and the default, from which an allow rule exempts. */
   readonly after: readonly PolicyStep[];
   readonly tool: ConditionInput['tool'];
@@ -48,7 +48,7 @@ export function planFor(subject: CallSubject, input: PlanInput): Plan {
   return {
     subject,
     always: [...hardSays(subject, input), ...settingSays(subject, input)],
-    rules: rules.map((rule) => ({ rule, say: ruleSay(rule, subject) })),
+    rules: rules.map((rule) => ({ rule, step: ruleStep(rule, subject) })),
     after: [...listSays(subject, input), category === 'sampling' ? SAMPLING : DEFAULT],
     tool: { name, toolkit, category, effect, server: isOfServer(category) ? toolkit : '' },
     // Reading a schema may mean making it, so it is asked for only where a condition needs it.
@@ -81,10 +81,10 @@ function hardSays(subject: CallSubject, { mode, approvalMode, toolkits }: PlanIn
 }
 
 function settingSays(subject: CallSubject, { enforce, dryRun, blocked, catalogue }: PlanInput): PolicyStep[] {
-  const says: PolicyStep[] = [];
+  const steps: PolicyStep[] = [];
   if (enforce && blocked.some((name) => namesTool(name, subject, catalogue))) {
     const reason = `tool '${subject.name}' is blocked`;
-    says.push({
+    steps.push({
       rule: 'list:blocked_tools',
       source: 'list',
       action: 'deny',
@@ -95,9 +95,9 @@ function settingSays(subject: CallSubject, { enforce, dryRun, blocked, catalogue
   // Switching enforcement off is meant to let changes through; a requested dry run stays one.
   if (dryRun && isChange(subject.effect)) {
     const reason = 'dry_run_mutations is on';
-    says.push({ rule: 'setting:dry_run_mutations', source: 'setting', action: 'dry_run', reason });
+    steps.push({ rule: 'setting:dry_run_mutations', source: 'setting', action: 'dry_run', reason });
   }
-  return says;
+  return steps;
 }
 
 function listSays(subject: CallSubject, { enforce, approvalFor, catalogue }: PlanInput): PolicyStep[] {
@@ -108,18 +108,18 @@ function listSays(subject: CallSubject, { enforce, approvalFor, catalogue }: Pla
 }
 
 /** What would wait for a person, or only be shown, is refused where the call is a server's question. */
-function orDeny(say: PolicyStep, { category }: CallSubject): PolicyStep {
-  if (!isQuestion(category) || say.action === 'allow' || say.action === 'deny') return say;
-  const reason = `${say.reason}, and a server's question cannot wait for it`;
-  return { ...say, action: 'deny', reason, code: 'policy_denied_user_rule' };
+function orDeny(step: PolicyStep, { category }: CallSubject): PolicyStep {
+  if (!isQuestion(category) || step.action === 'allow' || step.action === 'deny') return step;
+  const reason = `${step.reason}, and a server's question cannot wait for it`;
+  return { ...step, action: 'deny', reason, code: 'policy_denied_user_rule' };
 }
 
-function ruleSay(
+function ruleStep(
   { id, source, action, label, reason, signers }: CompiledRule,
   subject: CallSubject,
 ): PolicyStep {
   const text = reason ?? (source === 'rule' ? label : undefined) ?? DEFAULT_REASONS[action](id, subject);
-  const say: PolicyStep = {
+  const step: PolicyStep = {
     rule: id,
     source,
     action,
@@ -127,7 +127,7 @@ function ruleSay(
     ...(action === 'deny' && { code: 'policy_denied_user_rule' }),
     ...(signers > 0 && { signers }),
   };
-  return orDeny(say, subject);
+  return orDeny(step, subject);
 }
 
 // The wording of the documented reply to a routed call.

@@ -6,7 +6,7 @@ import { isPaused } from '../store/pause.ts';
 import type { Policy } from './index.ts';
 import { windowStart } from './limits.ts';
 
-/** The policy in force and how much of its limits is used, for tools and pages. */
+/** The active policy and how much of its limits is used, for tools and pages. */
 export function createPolicyPort(policy: () => Policy, { db }: Database, now: () => Date): PolicyPort {
   const explain = (tool: string, args: JsonObject, principal: Principal, paused: boolean) => {
     const current = policy();

@@ -38,7 +38,7 @@ describe('a candidate rule', () => {
     });
   });
 
-  it('judges each call at its own time', async () => {
+  it('evaluates each call at its own time', async () => {
     const { stopped, unknown } = await preview({
       id: 'r',
       action: 'ask',

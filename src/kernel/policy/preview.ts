@@ -24,7 +24,7 @@ export interface ChangedCall {
 }
 
 export interface RulePreview {
-  /** Calls the rule would have stopped, or made wait or run dry. */
+  /** Calls the rule would have stopped, or made pending or a dry run. */
   readonly stopped: readonly ChangedCall[];
   /** Calls it would have let through that wait or are refused today. */
   readonly loosened: readonly ChangedCall[];

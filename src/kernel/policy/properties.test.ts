@@ -260,7 +260,7 @@ describe('any policy', { timeout: 600_000 }, () => {
       fc.asyncProperty(input, allow, calls, async (given, added, asking) => {
         const { rules, enforce_for_mutations } = given.policy;
         const [before, after] = await compileBoth(given, { rules: [...rules, added] });
-        // The same rule alone, as a denial: it denies exactly the calls it matches or cannot judge.
+        // The same rule alone, as a denial: it denies exactly the calls it matches or cannot evaluate.
         const alone = await tryCompile({
           ...given,
           policy: { ...EMPTY, rules: [{ ...added, action: 'deny' }] },

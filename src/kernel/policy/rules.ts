@@ -161,7 +161,7 @@ type NameCheck = (name: string) => NameProblem | readonly unknown[] | undefined;
 const isInMode = ({ modes }: PolicyRule, mode: string): boolean =>
   modes === undefined || modes.some((one) => one === mode);
 
-/** All kinds of matcher must fit, and within a kind any. A rule that names nothing judges changes. */
+/** All kinds of matcher must fit, and within a kind any. A rule that names nothing evaluates changes. */
 function matcherOf(rule: PolicyRule, catalogue: Catalogue | undefined): (subject: CallSubject) => boolean {
   const { tools, categories, toolkits, effects } = rule;
   if (!tools && !categories && !toolkits && !effects) return ({ effect }) => isChange(effect);
@@ -187,7 +187,7 @@ function ineffectiveReason(rule: PolicyRule, matched: readonly PolicySubject[]):
   if (matched.length === 0)
     return `rule '${rule.id}' matches no tool: its tools, categories, toolkits and effects have none in common`;
   if ((rule.action === 'ask' || rule.action === 'dry_run') && matched.every(isProposalOrDecision)) {
-    return `rule '${rule.id}' has no effect: proposals and decisions are never routed to approval nor run dry; use deny`;
+    return `rule '${rule.id}' has no effect: proposals and decisions never require approval or become dry runs; use deny`;
   }
   return undefined;
 }

@@ -98,7 +98,7 @@ describe('a server whose tools are not known yet', () => {
     rule('when', 'deny', { tools: ['files__write'], when: 'args.path == "x"' }),
   ];
 
-  it('can be named by rules, which then have nothing to say', async () => {
+  it('can be named by rules, which then have no effect', async () => {
     const policy = await compile({ rules: RULES }, { expected });
     expect(policy.decide(callOf('x_like_tweet')).trace.map((step) => step.rule)).toEqual(['default']);
     expect(decide(policy, WRITE).action).toBe('allow');
@@ -137,7 +137,7 @@ describe('a server whose tools are not known yet', () => {
       await expect(compile({ rules: [rule('bad', 'deny', bad)] }, { expected })).rejects.toThrow('unknown');
   });
 
-  it('does not take the say from a rule that also names known tools', async () => {
+  it('does not disable a rule that also names known tools', async () => {
     const rules = [rule('both', 'deny', { tools: ['x_like_tweet', 'files__write'] })];
     const policy = await compile({ rules }, { expected });
     expect(policy.decide(callOf('x_like_tweet')).rule).toBe('both');

@@ -30,7 +30,7 @@ describe('stored overrides', () => {
   };
   const read = () => readStored(store.database);
 
-  it('are logged where nobody ever set any', async () => {
+  it('are logged where no one ever set any', async () => {
     expect(await read()).toEqual({ value: undefined, isLogged: true });
   });
 

@@ -4,7 +4,7 @@ import type { Action, LimitDimension } from '../../contract/policy.ts';
 import type { Principal } from '../../contract/principal.ts';
 import type { Effect } from '../../contract/tool.ts';
 
-/** What policy must know of a tool to judge a call of it. */
+/** What policy must know of a tool to evaluate a call of it. */
 export interface CallSubject {
   readonly name: string;
   readonly toolkit: string;

@@ -29,9 +29,9 @@ describe.each(ENGINES)('the row of an approval on %s', (engine) => {
     const forged = { state: 'approved', decided_by: 'person:root', decided_at: '2026-01-01T00:00:00.000Z' };
     await edit.set(forged).execute();
     expect(await approvalDifferences(store.database, pending)).toEqual([
-      'says state is "approved", the log says "pending"',
-      'says decided_by is "person:root", the log says "null"',
-      'says decided_at is "2026-01-01T00:00:00.000Z", the log says "null"',
+      'says state is "approved", but the log says "pending"',
+      'says decided_by is "person:root", but the log says "null"',
+      'says decided_at is "2026-01-01T00:00:00.000Z", but the log says "null"',
     ]);
     const earlier = { ...pending, version: pending.version - 1 };
     expect(await approvalDifferences(store.database, earlier)).toEqual([]);

@@ -23,7 +23,7 @@ interface Read {
 type Resolve = (tool: string) => Promise<BoundTool | undefined>;
 type ApprovalRow = Selectable<ApprovalsTable>;
 
-/** What the steps are told with besides their entries: words and arguments, which can be erased. */
+/** What the steps show in addition to their entries: words and arguments, which can be erased. */
 interface Words {
   readonly approval: ApprovalRow | undefined;
   readonly edits: readonly Selectable<Tables['approval_edits']>[];
@@ -273,7 +273,7 @@ function approvalStep(
     case 'expired':
       return [step('decided', 'Expired without a decision')];
     case 'returned':
-      return [step('settled', 'Nothing happened, so the approval was given back')];
+      return [step('settled', 'Nothing happened, so the approval can be used again')];
     default:
       return [];
   }

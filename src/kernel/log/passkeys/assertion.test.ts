@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { fitsAlgorithm, judgeAssertion, readKey } from './assertion.ts';
+import { fitsAlgorithm, readKey, verifyAssertion } from './assertion.ts';
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
 const spkiOf = (key: KeyObject): string => key.export({ format: 'der', type: 'spki' }).toString('base64url');
@@ -38,9 +38,9 @@ const clientWith = (changes: object) => ({ client: JSON.stringify({ ...CLIENT, .
 
 describe('a signature of an authenticator', () => {
   it('is valid on exactly this challenge, from any page of the key, and has its counter', () => {
-    expect(judgeAssertion(key, challenge, assertion())).toEqual({ ok: true, counter: 258 });
+    expect(verifyAssertion(key, challenge, assertion())).toEqual({ ok: true, counter: 258 });
     const elsewhere = assertion(clientWith({ origin: 'https://approve.example', crossOrigin: undefined }));
-    expect(judgeAssertion(key, challenge, elsewhere)).toEqual({ ok: true, counter: 258 });
+    expect(verifyAssertion(key, challenge, elsewhere)).toEqual({ ok: true, counter: 258 });
   });
 
   it.each([
@@ -65,7 +65,7 @@ describe('a signature of an authenticator', () => {
       'the authenticator did not verify the person',
     ],
   ])('is refused for %s', (_, made, why) => {
-    expect(judgeAssertion(key, challenge, assertion(made))).toEqual({ ok: false, why });
+    expect(verifyAssertion(key, challenge, assertion(made))).toEqual({ ok: false, why });
   });
 
   it('is refused when it is not by this key or on other data', () => {
@@ -82,20 +82,20 @@ describe('a signature of an authenticator', () => {
       [key, { authenticatorData: flagged }],
       [key, { clientData: Buffer.from(JSON.stringify({ ...CLIENT, more: 1 })).toString('base64url') }],
     ] as const)
-      expect(judgeAssertion(by, challenge, { ...made, ...changes })).toEqual({ ok: false, why });
+      expect(verifyAssertion(by, challenge, { ...made, ...changes })).toEqual({ ok: false, why });
   });
 
   it('is refused when it is valid, but by a key that its algorithm does not allow', () => {
-    const judge = (namedCurve: string) => {
+    const check = (namedCurve: string) => {
       const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve });
-      return judgeAssertion(
+      return verifyAssertion(
         { ...key, alg: -7, spki: spkiOf(publicKey) },
         challenge,
         assertion({}, privateKey),
       );
     };
-    expect(judge('P-256')).toMatchObject({ ok: true });
-    expect(judge('P-384')).toEqual({ ok: false, why: 'the signature is not valid for this key' });
+    expect(check('P-256')).toMatchObject({ ok: true });
+    expect(check('P-384')).toEqual({ ok: false, why: 'the signature is not valid for this key' });
   });
 });
 

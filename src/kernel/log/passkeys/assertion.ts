@@ -20,7 +20,7 @@ export interface Assertion {
   readonly signature: string;
 }
 
-export type Judged =
+export type Verification =
   | { readonly ok: true; readonly counter: number }
   | { readonly ok: false; readonly why: string };
 
@@ -30,7 +30,7 @@ const USER_VERIFIED = 0x04;
 const LEAST = 37;
 
 /** Verifies one signature: by this key and a verified person, on exactly this challenge, from exactly these pages. */
-export function judgeAssertion(key: PublicKey, challenge: Buffer, assertion: Assertion): Judged {
+export function verifyAssertion(key: PublicKey, challenge: Buffer, assertion: Assertion): Verification {
   const data = Buffer.from(assertion.authenticatorData, 'base64url');
   const client = Buffer.from(assertion.clientData, 'base64url');
   const said = readClientData(client);
@@ -117,4 +117,4 @@ export const sha256 = (text: string | Buffer): Buffer => createHash('sha256').up
 export const fingerprintOf = (spki: string): string =>
   sha256(Buffer.from(spki, 'base64url')).subarray(0, 16).toString('hex');
 
-const no = (why: string): Judged => ({ ok: false, why });
+const no = (why: string): Verification => ({ ok: false, why });

@@ -17,7 +17,7 @@ describe('the keys that a log enrols', () => {
 
   const take = (extra: JsonObject | undefined, at = AT, principal?: string) =>
     keys.take(LOG, { at, extra, principal });
-  const judge = (extra: JsonObject | undefined, at = AT) => keys.judgeSignature(LOG, at, extra);
+  const check = (extra: JsonObject | undefined, at = AT) => keys.checkSignature(LOG, at, extra);
   const refuses = (attempt: () => unknown, message: string) => {
     expect(attempt).toThrow(PasskeyProblem);
     expect(attempt).toThrow(message);
@@ -49,7 +49,7 @@ describe('the keys that a log enrols', () => {
     ['a field that has no meaning', { action: 'reset', keys: [] }],
   ])('refuses an entry with %s', (_, extra) => {
     refuses(() => take(extra), 'changes passkeys in a way that cannot be read');
-    refuses(() => judge(extra), 'has an unreadable signature');
+    refuses(() => check(extra), 'has an unreadable signature');
   });
 
   describe('refuses to enrol', () => {
@@ -146,7 +146,7 @@ describe('the keys that a log enrols', () => {
       const foreign = { log: 'f'.repeat(64) };
       refuses(() => take(order({ action: 'mode', mode: 'off' }, key, foreign)), 'was signed for another log');
       refuses(() => take(enrolment(stranger, key, foreign)), 'was signed for another log');
-      refuses(() => judge(signature([ITEM], key, foreign)), 'was signed for another log');
+      refuses(() => check(signature([ITEM], key, foreign)), 'was signed for another log');
       const always = order({ action: 'mode', mode: 'always' }, key);
       take(always);
       take(order({ action: 'mode', mode: 'off' }, key));
@@ -162,7 +162,7 @@ describe('the keys that a log enrols', () => {
     ])('accepts a signature only from its issue to its end: %s', (_, at, isValid) => {
       const attempts = [
         () => take(order({ action: 'mode', mode: 'always' }, key), at),
-        () => judge(signature([ITEM], key), at),
+        () => check(signature([ITEM], key), at),
       ];
       for (const attempt of attempts) {
         if (isValid) attempt();
@@ -174,7 +174,7 @@ describe('the keys that a log enrols', () => {
       'refuses a signature in an entry that has no readable time: %s',
       (body) => {
         const { at } = JSON.parse(body);
-        refuses(() => judge(signature([ITEM], key), at ?? null), `was signed for ${ISSUED} to ${UNTIL}`);
+        refuses(() => check(signature([ITEM], key), at ?? null), `was signed for ${ISSUED} to ${UNTIL}`);
       },
     );
 
@@ -193,12 +193,12 @@ describe('the keys that a log enrols', () => {
 
     it('accepts the signature of a decision once, by the person whose key it is', () => {
       const extra = signature([ITEM], key);
-      expect(judge(extra)).toEqual(extra);
+      expect(check(extra)).toEqual(extra);
       expect(keys.takeSignature(LOG, AT, extra)).toEqual(extra);
       refuses(() => keys.takeSignature(LOG, AT, extra), 'repeats a signature used before');
-      expect(judge(extra)).toEqual(extra);
-      refuses(() => judge(signature([ITEM], spare)), 'names person:ada, but the key belongs to person:grace');
-      refuses(() => judge(signature([ITEM], stranger)), 'which was never enrolled');
+      expect(check(extra)).toEqual(extra);
+      refuses(() => check(signature([ITEM], spare)), 'names person:ada, but the key belongs to person:grace');
+      refuses(() => check(signature([ITEM], stranger)), 'which was never enrolled');
     });
 
     it('does not accept the nonce of an order again as that of a decision, nor the other way round', () => {
@@ -218,8 +218,8 @@ describe('the keys that a log enrols', () => {
     });
 
     it('refuses a decision that counts its approvals wrongly', () => {
-      refuses(() => judge(signature([ITEM], key, { of: 2 })), 'signs a different number of approvals');
-      expect(judge(signature([ITEM, ITEM], key))).toBeDefined();
+      refuses(() => check(signature([ITEM], key, { of: 2 })), 'signs a different number of approvals');
+      expect(check(signature([ITEM, ITEM], key))).toBeDefined();
     });
   });
 });

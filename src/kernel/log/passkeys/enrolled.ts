@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../contract/json.ts';
 import type { Entry } from '../entry.ts';
-import { type Assertion, fingerprintOf, fitsAlgorithm, judgeAssertion, readKey } from './assertion.ts';
+import { type Assertion, fingerprintOf, fitsAlgorithm, readKey, verifyAssertion } from './assertion.ts';
 import { type PasskeyEntry, passkeyEntry, type SignatureEntry, signatureEntry } from './entries.ts';
 import { challengeOf, type KeyShape, type PasskeyMode, type Statement } from './statement.ts';
 
@@ -78,14 +78,14 @@ export class EnrolledKeys {
 
   /** Applies an entry of kind `signature`. */
   takeSignature(log: string, at: string, extra: JsonObject | undefined): SignatureEntry {
-    const entry = this.judgeSignature(log, at, extra);
+    const entry = this.checkSignature(log, at, extra);
     if (this.#nonces.has(entry.statement.nonce)) throw new PasskeyProblem('repeats a signature used before');
     this.#nonces.add(entry.statement.nonce);
     return entry;
   }
 
   /** The same for one entry alone, without remembering its nonce. */
-  judgeSignature(log: string, at: string, extra: JsonObject | undefined): SignatureEntry {
+  checkSignature(log: string, at: string, extra: JsonObject | undefined): SignatureEntry {
     const read = signatureEntry.safeParse(extra);
     if (!read.success) throw new PasskeyProblem('has an unreadable signature');
     const { statement, by } = read.data;
@@ -106,8 +106,9 @@ export class EnrolledKeys {
       throw new PasskeyProblem('enrols a key that does not match its algorithm');
     if (this.#keys.has(fingerprint) || this.#removed.has(fingerprint))
       throw new PasskeyProblem(`enrols key ${fingerprint} a second time`);
-    const judged = judgeAssertion(key, challengeOf(statement), possession);
-    if (!judged.ok) throw new PasskeyProblem(`enrols key ${fingerprint}, which did not sign: ${judged.why}`);
+    const verified = verifyAssertion(key, challengeOf(statement), possession);
+    if (!verified.ok)
+      throw new PasskeyProblem(`enrols key ${fingerprint}, which did not sign: ${verified.why}`);
     if (this.any && !countersigned)
       throw new PasskeyProblem(`enrols key ${fingerprint}, which no enrolled key countersigned`);
     if (countersigned) this.#requireSigned(countersigned.key, statement, countersigned);
@@ -142,8 +143,8 @@ export class EnrolledKeys {
       const was = this.#removed.has(fingerprint) ? 'was removed' : 'was never enrolled';
       throw new PasskeyProblem(`is signed by key ${fingerprint}, which ${was}`);
     }
-    const judged = judgeAssertion(key, challengeOf(statement), assertion);
-    if (!judged.ok) throw new PasskeyProblem(`is not signed by key ${fingerprint}: ${judged.why}`);
+    const verified = verifyAssertion(key, challengeOf(statement), assertion);
+    if (!verified.ok) throw new PasskeyProblem(`is not signed by key ${fingerprint}: ${verified.why}`);
     return key;
   }
 }

@@ -4,7 +4,7 @@ import { leafHash, verifyInclusion } from '../../../lib/merkle.ts';
 import type { Entry } from '../entry.ts';
 import { type Checkpoint, parseCheckpoint } from '../signing/checkpoint.ts';
 import { type NoteKey, openNote, parseNoteKey } from '../signing/note.ts';
-import { judgeSignatures, type Signer } from './signatures.ts';
+import { checkSignatures, type Signer } from './signatures.ts';
 
 const provenEntries = z.array(
   z.object({ seq: z.int().nonnegative(), body: z.string(), path: z.array(z.string()) }),
@@ -105,10 +105,10 @@ export function checkEntries(
     return entry ? [{ seq, hash, entry }] : [];
   });
   const trusted = given.length > 0;
-  const judged = judgeSignatures(found, options.signers ?? []);
-  problems.push(...judged.problems);
+  const checked = checkSignatures(found, options.signers ?? []);
+  problems.push(...checked.problems);
   return {
-    signers: judged.signers,
+    signers: checked.signers,
     trusted,
     key: opened.key.text,
     checkpoint: head,

@@ -194,7 +194,7 @@ describe.each(ENGINES)('the proof of a signed call on %s', (engine) => {
         const swapped = body.replace(/person:ada|"approved"/, 'person:eve');
         const moved = support.map((one) => (one.seq === seq ? { ...one, body: swapped } : one));
         return [
-          // Who signed is judged by all of these; a mode says nothing about it.
+          // who signed is determined by all of these; a mode says nothing about it.
           ...(body.includes('"action":"mode"')
             ? []
             : [[`entry ${seq} left out`, { ...bundle, support: left }] as [string, Bundle]]),

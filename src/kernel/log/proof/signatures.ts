@@ -57,7 +57,7 @@ interface FoundEntry {
 }
 
 /** Verifies the signatures in a file by what the file contains. Only the complete log shows whether a key was removed before. */
-export function judgeSignatures(
+export function checkSignatures(
   entries: readonly FoundEntry[],
   given: readonly string[],
 ): { readonly signers: readonly Signer[]; readonly problems: readonly string[] } {

@@ -43,8 +43,8 @@ describe.each(ENGINES)('what is shown about a call on %s', (engine) => {
     const { ok, steps } = await verified(callId);
     expect(ok).toBe(false);
     expect(steps.filter((step) => step.ok === false).map(({ text }) => text)).toEqual([
-      'What is stored about this call says principal is "person:eve", its entries say "agent:local"',
-      'What is stored about this call says status is "failed", its entries say "ok"',
+      'What is stored about this call says principal is "person:eve", but its entries say "agent:local"',
+      'What is stored about this call says status is "failed", but its entries say "ok"',
     ]);
   });
 
@@ -86,7 +86,7 @@ describe.each(ENGINES)('what is shown about a call on %s', (engine) => {
     ]);
   });
 
-  const WORDS = 'has a title or content that the entries of its approval do not say';
+  const WORDS = 'has a title or content that differs from the entries of its approval';
   const approved = () =>
     store.database.db
       .selectFrom('calls')

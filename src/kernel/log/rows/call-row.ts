@@ -124,7 +124,7 @@ export function rowDifferences({ row, approvalUuid }: FoundRow, entries: readonl
   if (!row) return ['has entries, but its row is missing'];
   const found: string[] = [];
   const differs = (column: string, stored: unknown, wanted: unknown) =>
-    found.push(`says ${column} is ${show(stored)}, its entries say ${show(wanted)}`);
+    found.push(`says ${column} is ${show(stored)}, but its entries say ${show(wanted)}`);
   for (const [column, wanted] of Object.entries(stated)) {
     const stored = row[column as keyof StatedRow];
     if (wanted === undefined || stored === wanted) continue;

@@ -67,8 +67,8 @@ describe('calls compared with their entries', () => {
       })
       .execute();
     expect((await findDifferences(store.database, ['call'])).get('call')).toEqual([
-      'says started_at is "other", its entries say "2026-01-01T00:00:01.000Z"',
-      'says status is "running", its entries say "ok"',
+      'says started_at is "other", but its entries say "2026-01-01T00:00:01.000Z"',
+      'says status is "running", but its entries say "ok"',
       expect.stringMatching(/^says evidence_hash is "other"/),
     ]);
   });

@@ -60,7 +60,7 @@ export async function findShownDifferences(
   for (const [call, { id, asked }] of approvals) {
     const approval = compared.get(id);
     if (approval?.isForged)
-      found.get(call)?.push('has a title or content that the entries of its approval do not say');
+      found.get(call)?.push('has a title or content that differs from the entries of its approval');
     // The entry of a routed call does not name its approval, but the approval is about the same call.
     else if (approval && asked !== undefined && !approval.digests.has(asked))
       found.get(call)?.push(`says approval_id is "${id}", which was requested for another call`);

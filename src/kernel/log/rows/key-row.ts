@@ -57,7 +57,7 @@ export function keyDifference(
   }
   if (!isFound) return `belongs to call ${call}, which is not in the log`;
   const status = last ? last.status : 'running';
-  if (state !== status) return `says that call ${call} is "${state}", the log says "${status}"`;
+  if (state !== status) return `says that call ${call} is "${state}", but the log says "${status}"`;
   // What a process that was taken for dead or a reconciliation reported has no payload to compare with.
   const answer = last?.kind === 'outcome' ? last.extra?.replay_hash : undefined;
   if (state !== 'ok' || answer === undefined) return undefined;

@@ -12,7 +12,7 @@ export type PayloadVerdict =
 const wrong = (why: string): PayloadVerdict => ({ state: 'wrong', why });
 
 /** Compares a stored payload with the hash and the time of the entry that commits to it. */
-export function judgePayload(
+export function checkPayload(
   { hash, at }: { readonly hash: string; readonly at: string },
   row: StoredPayload | undefined,
 ): PayloadVerdict {
@@ -46,7 +46,7 @@ export function payloadDifferences(
     const owner = entries.find(({ entry }) => entry[kind] !== undefined)?.entry;
     const hash = owner?.[kind];
     if (!owner || hash === undefined) return row ? [`has ${SHOWN[kind]} that no entry mentions`] : [];
-    const verdict = judgePayload({ hash, at: owner.at }, row);
+    const verdict = checkPayload({ hash, at: owner.at }, row);
     return verdict.state === 'wrong' ? [`has ${SHOWN[kind]} that ${verdict.why}`] : [];
   });
 }

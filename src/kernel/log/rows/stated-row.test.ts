@@ -234,15 +234,15 @@ describe('differences between a row and its entries', () => {
     'name the column %s',
     (column) => {
       expect(differences({ [column]: 'edited' })).toEqual([
-        expect.stringMatching(`^says ${column} is "edited", its entries say "`),
+        expect.stringMatching(`^says ${column} is "edited", but its entries say "`),
       ]);
     },
   );
 
   it('show an empty value as such, and a long one cut', () => {
-    expect(differences({ client: null })).toEqual(['says client is empty, its entries say "client/1"']);
+    expect(differences({ client: null })).toEqual(['says client is empty, but its entries say "client/1"']);
     expect(differences({ tool: 'x'.repeat(100) })).toEqual([
-      `says tool is "${'x'.repeat(80)}", its entries say "t"`,
+      `says tool is "${'x'.repeat(80)}", but its entries say "t"`,
     ]);
   });
 
@@ -274,7 +274,9 @@ describe('differences between a row and its entries', () => {
   });
 
   it('name an approval that is not the one of the entries', () => {
-    const says = (id: string, wanted: string) => [`says approval_id is ${id}, its entries say "${wanted}"`];
+    const says = (id: string, wanted: string) => [
+      `says approval_id is ${id}, but its entries say "${wanted}"`,
+    ];
     expect(differences({}, {}, 'other')).toEqual(says('"1"', 'u'));
     expect(differences({}, {}, null)).toEqual(says('"1"', 'u'));
     expect(differences({ approval_id: null }, {}, null)).toEqual(says('empty', 'u'));
@@ -297,7 +299,7 @@ describe('differences between a row and its entries', () => {
     'name a process that holds a call although it has ended: %o',
     (held) => {
       const host = 'holder_host' in held ? '"h"' : 'empty';
-      expect(differences(held)).toEqual([`says holder_host is ${host}, its entries say empty`]);
+      expect(differences(held)).toEqual([`says holder_host is ${host}, but its entries say empty`]);
       const running = { status: 'running', finished_at: null, evidence_hash: null, code: null };
       const intent = { kind: 'intent', at: START } as const;
       expect(differences({ ...held, ...running }, intent)).toEqual([]);
@@ -307,7 +309,7 @@ describe('differences between a row and its entries', () => {
   it('name a duration that is none', () => {
     for (const latency_ms of [-1, Number.NaN])
       expect(differences({ latency_ms })).toEqual([
-        `says latency_ms is "${latency_ms}", its entries say "a duration"`,
+        `says latency_ms is "${latency_ms}", but its entries say "a duration"`,
       ]);
     expect(differences({ latency_ms: 5 })).toEqual([]);
   });

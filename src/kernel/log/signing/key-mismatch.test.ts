@@ -69,7 +69,7 @@ describe.each(ENGINES)('a signing key next to a log on %s', (engine) => {
     expect(await found()).toBe('other');
   });
 
-  it('is not judged when it cannot be read', async () => {
+  it('is not checked when it cannot be read', async () => {
     await signedLog();
     writeFileSync(keyPath(), 'not a key');
     expect(await found()).toBeUndefined();

@@ -12,7 +12,7 @@ import {
   pending,
   type Row,
 } from './approval-rows.fixture.ts';
-import type { Told } from './history.fixture.ts';
+import type { EntryDraft } from './history.fixture.ts';
 
 const AFTER = { text: 'edited' };
 const AFTER_DIGEST = digest('post', AFTER);
@@ -21,8 +21,8 @@ const { insert, compare, found } = rows;
 
 describe('an erased approval', () => {
   const erased = { ...pending, summary: '(erased)', args: '{}' };
-  const other: Told = { ...asked, approval: { uuid: 'v', digest: DIGEST } };
-  const erasure = (approvals: number | string): Told => ({ kind: 'erasure', extra: { approvals } });
+  const other: EntryDraft = { ...asked, approval: { uuid: 'v', digest: DIGEST } };
+  const erasure = (approvals: number | string): EntryDraft => ({ kind: 'erasure', extra: { approvals } });
   const tooMany = (rows: number, logged: number) =>
     `${rows} approvals say they were erased, but the log says ${logged} were.`;
 
@@ -54,7 +54,7 @@ describe('the edits of an approval', () => {
     old_digest: DIGEST,
     new_digest: AFTER_DIGEST,
   };
-  const edited: Told = {
+  const edited: EntryDraft = {
     kind: 'edit',
     at: EDITED_AT,
     principal: 'person:ada',
@@ -68,7 +68,7 @@ describe('the edits of an approval', () => {
     old_digest: AFTER_DIGEST,
     new_digest: DIGEST,
   };
-  const editedBack: Told = { ...edited, at: back.edited_at, approval, extra: { before: AFTER_DIGEST } };
+  const editedBack: EntryDraft = { ...edited, at: back.edited_at, approval, extra: { before: AFTER_DIGEST } };
   const row: Row = { ...pending, args: JSON.stringify(AFTER), digest: AFTER_DIGEST };
   const keep = (...edits: ApprovalEditsTable[]) =>
     rows.database.db.insertInto('approval_edits').values(edits).execute();
@@ -76,7 +76,10 @@ describe('the edits of an approval', () => {
   it('agree in their order', async () => {
     await insert(pending, { ...row, id: 8, uuid: 'v' });
     await keep(back, stored, { ...stored, approval_id: 8 });
-    const other = (one: Told, value: string): Told => ({ ...one, approval: { uuid: 'v', digest: value } });
+    const other = (one: EntryDraft, value: string): EntryDraft => ({
+      ...one,
+      approval: { uuid: 'v', digest: value },
+    });
     expect(
       await compare(asked, other(asked, DIGEST), edited, other(edited, AFTER_DIGEST), editedBack),
     ).toEqual([]);
@@ -84,11 +87,13 @@ describe('the edits of an approval', () => {
 
   it('are named when there are fewer or more than in the log', async () => {
     await insert(row);
-    expect(await found(asked, edited)).toEqual([named('has 0 stored edits, the log has 1')]);
+    expect(await found(asked, edited)).toEqual([named('has 0 stored edits, but the log has 1')]);
     await keep(stored);
     expect(await found(asked, edited)).toEqual([]);
     const changed = { uuid: 'u', digest: AFTER_DIGEST };
-    expect(await found({ ...asked, approval: changed })).toEqual([named('has 1 stored edit, the log has 0')]);
+    expect(await found({ ...asked, approval: changed })).toEqual([
+      named('has 1 stored edit, but the log has 0'),
+    ]);
   });
 
   it.each<[string, Partial<ApprovalEditsTable>]>([
@@ -117,7 +122,7 @@ describe('the edits of an approval', () => {
     await insert(row);
     await keep({ ...stored, new_args: '{}' });
     expect(await found(asked, edited)).toEqual([
-      named('has an edit by person:ada with other arguments than its digest was made from'),
+      named('has an edit by person:ada with arguments that do not match its digest'),
     ]);
     await rows.database.db.updateTable('approvals').set({ summary: '(erased)' }).execute();
     expect(await found(asked, edited, { kind: 'erasure', extra: { approvals: 1 } })).toEqual([]);

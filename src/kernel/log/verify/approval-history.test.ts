@@ -5,30 +5,30 @@ import {
   approved,
   asked,
   change,
+  checkHistory,
+  type EntryDraft,
   granted,
   intent,
   looked,
   outcome,
-  type Told,
-  tell,
 } from './history.fixture.ts';
 
 const KERNEL = 'system:kernel';
-const failed: Told = { ...outcome, status: 'failed' };
-const returned: Told = { ...asked, principal: KERNEL, status: 'returned', extra: { call: 'c' } };
-const reopened: Told = { ...asked, principal: KERNEL };
-const moved = (status: string, more: Partial<Told> = {}): Told => ({ ...asked, status, ...more });
+const failed: EntryDraft = { ...outcome, status: 'failed' };
+const returned: EntryDraft = { ...asked, principal: KERNEL, status: 'returned', extra: { call: 'c' } };
+const reopened: EntryDraft = { ...asked, principal: KERNEL };
+const moved = (status: string, more: Partial<EntryDraft> = {}): EntryDraft => ({ ...asked, status, ...more });
 /** A read whose process died is closed in its place. */
 const lost = moved('failed', { principal: KERNEL, extra: { call: 'c' } });
 const otherApprover = { ...approval, approver: 'agent:bob' };
 
 const permit = { ...approval, permit: true };
-const askedPermit: Told = { ...asked, approval: { uuid: 'u', digest: 'd1', permit: true } };
-const grantedPermit: Told = { ...granted, approval: permit };
-const usedPermit: Told = { ...approved, approval: permit };
+const askedPermit: EntryDraft = { ...asked, approval: { uuid: 'u', digest: 'd1', permit: true } };
+const grantedPermit: EntryDraft = { ...granted, approval: permit };
+const usedPermit: EntryDraft = { ...approved, approval: permit };
 
 describe('the history of an approval', () => {
-  it.each<[string, Told[]]>([
+  it.each<[string, EntryDraft[]]>([
     ['is rejected', [asked, moved('rejected')]],
     ['expires while it is pending', [asked, moved('expired')]],
     ['is withdrawn', [asked, moved('withdrawn')]],
@@ -68,10 +68,10 @@ describe('the history of an approval', () => {
       [asked, moved('failed', { principal: KERNEL, code: 'approval_invalid' })],
     ],
   ])('is accepted when it %s', (_when, entries) => {
-    expect(tell(...entries).messages).toEqual([]);
+    expect(checkHistory(...entries).messages).toEqual([]);
   });
 
-  it.each<[string, Told[], string]>([
+  it.each<[string, EntryDraft[], string]>([
     ['is asked for twice', [asked, asked], 'Entry 1 asks for approval u a second time.'],
     [
       'is asked for again by the kernel while it is pending',
@@ -131,12 +131,12 @@ describe('the history of an approval', () => {
     [
       'is given back after a read that succeeded',
       [asked, granted, looked, returned],
-      'Entry 3 gives approval u back, though no call under it failed.',
+      'Entry 3 makes approval u usable again, although no call under it failed.',
     ],
     [
       'is given back while its call is running',
       [asked, granted, approved, returned],
-      'Entry 3 gives approval u back, though no call under it failed.',
+      'Entry 3 makes approval u usable again, although no call under it failed.',
     ],
     [
       'is used for a call of another digest that the entry gives the approval',
@@ -159,50 +159,50 @@ describe('the history of an approval', () => {
       'Entry 2 edits approval u after it was decided.',
     ],
   ])('is refused when it %s', (_when, entries, message) => {
-    expect(tell(...entries).messages).toEqual([message]);
+    expect(checkHistory(...entries).messages).toEqual([message]);
   });
 });
 
 describe('a call that was taken for failed and gave its permit back', () => {
-  const unknown: Told = { ...outcome, status: 'indeterminate' };
-  const settled = (status: string): Told => ({ ...change, kind: 'settled', status });
+  const unknown: EntryDraft = { ...outcome, status: 'indeterminate' };
+  const settled = (status: string): EntryDraft => ({ ...change, kind: 'settled', status });
   const backAgain = [askedPermit, grantedPermit, usedPermit, unknown, settled('failed'), returned];
-  const next: Told = { ...usedPermit, call: 'd' };
+  const next: EntryDraft = { ...usedPermit, call: 'd' };
 
   it('may prove to be done while no other call has used the permit, which is then used up', () => {
-    expect(tell(...backAgain, settled('ok')).messages).toEqual([]);
-    expect(tell(...backAgain, settled('ok'), next).messages).toEqual([
+    expect(checkHistory(...backAgain, settled('ok')).messages).toEqual([]);
+    expect(checkHistory(...backAgain, settled('ok'), next).messages).toEqual([
       'Entry 7 begins call d under approval u, which was already used or refused.',
     ]);
   });
 
   it('may not prove to be done after another call has used the permit', () => {
-    expect(tell(...backAgain, next, settled('ok')).messages).toEqual([
+    expect(checkHistory(...backAgain, next, settled('ok')).messages).toEqual([
       'Entry 7 says call c was done after all, but another call used its approval u.',
     ]);
   });
 
   it('leaves the permit to its holder when it is settled as failed again', () => {
-    expect(tell(...backAgain, settled('failed'), next).messages).toEqual([]);
+    expect(checkHistory(...backAgain, settled('failed'), next).messages).toEqual([]);
   });
 
   it('says nothing about a call without an approval that its return names', () => {
-    const free: Told = { ...intent, call: 'free' };
-    const named: Told = { ...returned, extra: { call: 'free' } };
-    const ended: Told = { ...outcome, call: 'free' };
-    expect(tell(free, asked, granted, approved, failed, named, ended).messages).toEqual([]);
+    const free: EntryDraft = { ...intent, call: 'free' };
+    const named: EntryDraft = { ...returned, extra: { call: 'free' } };
+    const ended: EntryDraft = { ...outcome, call: 'free' };
+    expect(checkHistory(free, asked, granted, approved, failed, named, ended).messages).toEqual([]);
   });
 
   it('is asked about again when it was an approved call: the agent cannot use the old decision', () => {
-    expect(tell(asked, granted, approved, failed, returned, { ...approved, call: 'd' }).messages).toEqual([
-      'Entry 5 begins call d under approval u, which no one had approved.',
-    ]);
-    expect(tell(asked, granted, approved, failed, returned, granted).messages).toEqual([]);
+    expect(
+      checkHistory(asked, granted, approved, failed, returned, { ...approved, call: 'd' }).messages,
+    ).toEqual(['Entry 5 begins call d under approval u, which no one had approved.']);
+    expect(checkHistory(asked, granted, approved, failed, returned, granted).messages).toEqual([]);
   });
 
   it('keeps the requester: the agent cannot approve what came back', () => {
-    const self: Told = { ...granted, approval: { ...approval, approver: agent } };
-    expect(tell(asked, granted, approved, failed, returned, self).messages).toEqual([
+    const self: EntryDraft = { ...granted, approval: { ...approval, approver: agent } };
+    expect(checkHistory(asked, granted, approved, failed, returned, self).messages).toEqual([
       'Entry 5 lets agent:local approve its own call (u).',
     ]);
   });

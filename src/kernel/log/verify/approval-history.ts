@@ -157,7 +157,7 @@ export class ApprovalHistoryCheck {
   #returned(seq: number, { extra }: Entry, uuid: string): void {
     const used = this.#used.get(uuid);
     if (!used?.failed) {
-      this.#wrong(seq, `gives approval ${uuid} back, though no call under it failed`);
+      this.#wrong(seq, `makes approval ${uuid} usable again, although no call under it failed`);
       return;
     }
     const { live } = used;

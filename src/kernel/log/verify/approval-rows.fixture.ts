@@ -5,7 +5,7 @@ import { digest } from '../../../lib/canonical.ts';
 import type { Database } from '../../store/database.ts';
 import type { ApprovalsTable } from '../../store/tables.ts';
 import { ApprovalRowCheck } from './approval-rows.ts';
-import { dated, type Told } from './history.fixture.ts';
+import { dated, type EntryDraft } from './history.fixture.ts';
 import type { RowFault } from './state-rows.ts';
 
 export type Row = Insertable<ApprovalsTable>;
@@ -16,7 +16,7 @@ export const ARGS = { text: 'hello' };
 export const DIGEST = digest('post', ARGS);
 
 export const approval = { uuid: 'u', digest: DIGEST };
-export const asked: Told = {
+export const asked: EntryDraft = {
   kind: 'approval',
   at: ASKED_AT,
   status: 'pending',
@@ -51,14 +51,14 @@ export const pending: Row = {
 
 export const named = (what: string): string => `Approval 7 (u) ${what}.`;
 export const differs = (column: string, stored: unknown, logged: unknown): string =>
-  named(`says ${column} is "${stored}", the log says "${logged}"`);
+  named(`says ${column} is "${stored}", but the log says "${logged}"`);
 
 interface ApprovalRows {
   readonly database: Database;
   insert(...rows: Row[]): Promise<unknown>;
   /** The faults of the rows, after entries 10, 11 and so on. */
-  compare(...entries: Told[]): Promise<RowFault[]>;
-  found(...entries: Told[]): Promise<string[]>;
+  compare(...entries: EntryDraft[]): Promise<RowFault[]>;
+  found(...entries: EntryDraft[]): Promise<string[]>;
 }
 
 /** For the tests of a file: a database whose approvals are gone before each of them. */
@@ -72,7 +72,7 @@ export function openApprovalRows(): ApprovalRows {
     await store.database.db.deleteFrom('approval_edits').execute();
     await store.database.db.deleteFrom('approvals').execute();
   });
-  const compare = (...entries: Told[]) => {
+  const compare = (...entries: EntryDraft[]) => {
     const check = new ApprovalRowCheck();
     entries.forEach((entry, index) => {
       check.take(10 + index, dated(entry));

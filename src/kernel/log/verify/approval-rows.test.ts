@@ -16,9 +16,9 @@ import {
   type Row,
 } from './approval-rows.fixture.ts';
 import { ApprovalRowCheck } from './approval-rows.ts';
-import type { Told } from './history.fixture.ts';
+import type { EntryDraft } from './history.fixture.ts';
 
-const moved = (status: string, more: Partial<Told> = {}): Told => ({
+const moved = (status: string, more: Partial<EntryDraft> = {}): EntryDraft => ({
   ...asked,
   at: DECIDED_AT,
   status,
@@ -27,15 +27,15 @@ const moved = (status: string, more: Partial<Told> = {}): Told => ({
 });
 const granted = moved('approved');
 const returned = moved('returned', { principal: 'system:kernel' });
-const call: Told = { kind: 'intent', call: 'c', tool: 'post', approval };
-const outcome = (status: string, more: Partial<Told> = {}): Told => ({
+const call: EntryDraft = { kind: 'intent', call: 'c', tool: 'post', approval };
+const outcome = (status: string, more: Partial<EntryDraft> = {}): EntryDraft => ({
   kind: 'outcome',
   call: 'c',
   status,
   ...more,
 });
-const late = (status: string): Told => outcome(status, { kind: 'settled', extra: { late: true } });
-const read: Told = { ...call, kind: 'read', status: 'ok' };
+const late = (status: string): EntryDraft => outcome(status, { kind: 'settled', extra: { late: true } });
+const read: EntryDraft = { ...call, kind: 'read', status: 'ok' };
 
 const decided: Partial<Row> = { decided_by: 'person:ada', decided_at: DECIDED_AT };
 const approvedRow: Row = { ...pending, ...decided, state: 'approved' };
@@ -45,7 +45,7 @@ const rows = openApprovalRows();
 const { insert, compare, found } = rows;
 
 describe('the row of an approval agrees with the log', () => {
-  it.each<[string, Row, Told[]]>([
+  it.each<[string, Row, EntryDraft[]]>([
     ['it is pending', pending, [asked]],
     ['it was approved', approvedRow, [asked, granted]],
     ['it was rejected', { ...approvedRow, state: 'rejected' }, [asked, moved('rejected')]],
@@ -165,11 +165,11 @@ describe('the row of an approval agrees with the log', () => {
 
   it('when entries about approvals name none', async () => {
     const kinds = ['approval', 'edit', 'intent', 'read', 'erasure', 'outcome', 'settled'] as const;
-    expect(await compare(...kinds.map((kind): Told => ({ kind, status: 'ok' })))).toEqual([]);
+    expect(await compare(...kinds.map((kind): EntryDraft => ({ kind, status: 'ok' })))).toEqual([]);
   });
 
   it('when calls and edits name an approval that the log does not have', async () => {
-    const edit: Told = { kind: 'edit', approval };
+    const edit: EntryDraft = { kind: 'edit', approval };
     expect(await compare(edit, call, outcome('ok'), read)).toEqual([]);
   });
 });
@@ -179,7 +179,7 @@ describe('the row of a permit', () => {
   const digestOf = (binding: object) => digest('post', { args: ARGS, binding });
   const permit = (value: string) => ({ uuid: 'u', digest: value, permit: true });
   const row: Row = { ...approvedRow, kind: 'permit', args, digest: digestOf({}) };
-  const flagged = [asked, granted].map((one): Told => ({ ...one, approval: permit(digestOf({})) }));
+  const flagged = [asked, granted].map((one): EntryDraft => ({ ...one, approval: permit(digestOf({})) }));
 
   it('agrees by its arguments and what it is bound to', async () => {
     await insert(row);
@@ -204,13 +204,13 @@ describe('the row of a permit', () => {
 
   it('is named when what it is bound to was changed', async () => {
     await insert({ ...row, binding: '{"lines":4}' });
-    expect(await found(...flagged)).toEqual([named('has other arguments than its digest was made from')]);
+    expect(await found(...flagged)).toEqual([named('has arguments that do not match its digest')]);
   });
 
   it('is named when the log has it as a call', async () => {
     await insert({ ...approvedRow, kind: 'permit', binding: '{}' });
     expect(await found(asked, granted)).toEqual([
-      named('has other arguments than its digest was made from'),
+      named('has arguments that do not match its digest'),
       differs('kind', 'permit', 'call'),
       differs('binding', '{}', null),
     ]);
@@ -227,8 +227,8 @@ describe('the row of an approval is named', () => {
     ['time of the request', { created_at: DECIDED_AT }, differs('created_at', DECIDED_AT, ASKED_AT)],
     ['state', { state: 'approved' }, differs('state', 'approved', 'pending')],
     ['digest', { digest: 'd2' }, differs('digest', 'd2', DIGEST)],
-    ['arguments', { args: '{"text":"other"}' }, named('has other arguments than its digest was made from')],
-    ['unreadable arguments', { args: '{' }, named('has other arguments than its digest was made from')],
+    ['arguments', { args: '{"text":"other"}' }, named('has arguments that do not match its digest')],
+    ['unreadable arguments', { args: '{' }, named('has arguments that do not match its digest')],
     ['kind', { kind: 'permit' }, differs('kind', 'permit', 'call')],
     ['binding', { binding: '{}' }, differs('binding', '{}', null)],
     ['person', { decided_by: 'person:eve' }, differs('decided_by', 'person:eve', null)],
@@ -261,7 +261,7 @@ describe('the row of an approval is named', () => {
 
   it('when its effect is one that its tool never had', async () => {
     await insert({ ...approvedRow, effect: 'read' });
-    const known: Told[] = [asked, granted, { kind: 'config', tool: 'post', effect: 'change' }];
+    const known: EntryDraft[] = [asked, granted, { kind: 'config', tool: 'post', effect: 'change' }];
     expect(await found(...known)).toEqual([differs('effect', 'read', 'change')]);
     expect(await found(...known, { kind: 'config', tool: 'post', effect: 'destroy' })).toEqual([
       differs('effect', 'read', 'change or destroy'),
@@ -331,7 +331,7 @@ describe('the row of an approval is named', () => {
       uuid: `u${index}`,
     }));
     for (let start = 0; start < many.length; start += 100) await insert(...many.slice(start, start + 100));
-    const entries = many.map(({ uuid }): Told => ({ ...asked, approval: { uuid, digest: DIGEST } }));
+    const entries = many.map(({ uuid }): EntryDraft => ({ ...asked, approval: { uuid, digest: DIGEST } }));
     expect(await compare(...entries)).toEqual([]);
     const known = entries.filter((_, index) => index !== 99 && index !== 500);
     expect(await found(...known)).toEqual([
@@ -342,11 +342,11 @@ describe('the row of an approval is named', () => {
 });
 
 describe('the title and content of an approval', () => {
-  const WRONG = [named('has a title or content other than the log says was shown')];
+  const WRONG = [named('has a title or content that differs from what the log says was shown')];
   const row = { ...pending, gist: 'hello', environment: 'live' };
   const body = '{"salt":"s"}';
   const words = wordsDigest({ ...row, body });
-  const said: Told = { ...asked, extra: { presentation_sha256: words } };
+  const said: EntryDraft = { ...asked, extra: { presentation_sha256: words } };
   const store = async (stored: Row, preview: string | undefined = body) => {
     const { db } = rows.database;
     await db.deleteFrom('approval_previews').execute();
@@ -373,9 +373,9 @@ describe('the title and content of an approval', () => {
   it('are not compared where the log has no digest of them, or they were erased', async () => {
     await store({ ...row, summary: 'Other' });
     expect(await found(asked)).toEqual([]);
-    const edit: Told = { ...asked, kind: 'edit', rule: undefined, extra: { before: DIGEST } };
+    const edit: EntryDraft = { ...asked, kind: 'edit', rule: undefined, extra: { before: DIGEST } };
     expect(await found(said, edit)).not.toContain(WRONG[0]);
-    const now: Told = { ...edit, extra: { before: DIGEST, presentation_sha256: words } };
+    const now: EntryDraft = { ...edit, extra: { before: DIGEST, presentation_sha256: words } };
     expect(await found(asked, now)).toContain(WRONG[0]);
     await rows.database.db.updateTable('approvals').set({ summary: '(erased)' }).execute();
     expect(await found(said, { kind: 'erasure', extra: { approvals: 1 } })).toEqual([]);

@@ -90,7 +90,7 @@ export class ApprovalRowCheck implements StateCheck {
     return [
       ...this.#differences(row, stated),
       ...editErrors(row, edits.get(row.id) ?? [], stated.edits),
-      ...(forged.has(row.id) ? ['has a title or content other than the log says was shown'] : []),
+      ...(forged.has(row.id) ? ['has a title or content that differs from what the log says was shown'] : []),
     ];
   }
 
@@ -195,7 +195,7 @@ export class ApprovalRowCheck implements StateCheck {
 
   *#differences(row: Row, stated: Stated): Generator<string> {
     const differs = (column: string, stored: unknown, wanted: unknown) =>
-      `says ${column} is "${String(stored)}", the log says "${String(wanted)}"`;
+      `says ${column} is "${String(stored)}", but the log says "${String(wanted)}"`;
     const { asked, decision } = stated;
     // A read takes its approval before its one entry, and one that was lost on the way leaves none.
     const open = row.effect === 'read' && stated.states.includes('approved');
@@ -203,7 +203,7 @@ export class ApprovalRowCheck implements StateCheck {
     if (!states.includes(row.state)) yield differs('state', row.state, states.join(' or '));
     if (row.digest !== stated.digest) yield differs('digest', row.digest, stated.digest);
     else if (row.summary !== ERASED && digestOf(row) !== row.digest)
-      yield 'has other arguments than its digest was made from';
+      yield 'has arguments that do not match its digest';
     const kind = stated.permit ? 'permit' : 'call';
     if (row.kind !== kind) yield differs('kind', row.kind, kind);
     if (!stated.permit && row.binding !== null) yield differs('binding', row.binding, null);
@@ -254,7 +254,7 @@ function* editErrors(
   stated: readonly Entry[],
 ): Generator<string> {
   if (stored.length !== stated.length)
-    yield `has ${stored.length} stored ${stored.length === 1 ? 'edit' : 'edits'}, the log has ${stated.length}`;
+    yield `has ${stored.length} stored ${stored.length === 1 ? 'edit' : 'edits'}, but the log has ${stated.length}`;
   for (const [index, { editor, edited_at, old_digest, new_digest, new_args }] of stored.entries()) {
     const entry = stated[index];
     if (!entry) continue;
@@ -265,7 +265,7 @@ function* editErrors(
       new_digest === entry.approval?.digest;
     if (!agrees) yield `has an edit by ${editor} that is not the one in the log`;
     else if (row.summary !== ERASED && digestOf({ ...row, args: new_args }) !== new_digest)
-      yield `has an edit by ${editor} with other arguments than its digest was made from`;
+      yield `has an edit by ${editor} with arguments that do not match its digest`;
   }
 }
 

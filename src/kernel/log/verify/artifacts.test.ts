@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTestStore, type TestStore } from '../../../../test/support/engines.ts';
 import { ArtifactStore } from '../artifacts.ts';
 import { ArtifactCheck } from './artifacts.ts';
-import { dated, type Told } from './history.fixture.ts';
+import { dated, type EntryDraft } from './history.fixture.ts';
 import { Problems } from './report.ts';
 
 describe('the artifacts that entries name', () => {
@@ -23,12 +23,17 @@ describe('the artifacts that entries name', () => {
       .insertInto('call_artifacts')
       .values({ call_id: call, artifact_id: artifact, name })
       .execute();
-  const call = (more: Partial<Told> = {}): Told => ({ kind: 'read', call: 'c', artifacts: [file], ...more });
-  const erasure = (ids: unknown): Told => ({ kind: 'erasure', extra: { artifacts: ids as string[] } });
+  const call = (more: Partial<EntryDraft> = {}): EntryDraft => ({
+    kind: 'read',
+    call: 'c',
+    artifacts: [file],
+    ...more,
+  });
+  const erasure = (ids: unknown): EntryDraft => ({ kind: 'erasure', extra: { artifacts: ids as string[] } });
   /** One page for each list. */
   const verify = async (
-    pages: Told[][],
-    { later = [], files = true }: { later?: Told[]; files?: boolean } = {},
+    pages: EntryDraft[][],
+    { later = [], files = true }: { later?: EntryDraft[]; files?: boolean } = {},
   ) => {
     const problems = new Problems();
     const check = new ArtifactCheck(store.database, files ? artifacts : undefined, problems);
@@ -139,7 +144,7 @@ describe('the artifacts that entries name', () => {
   it('may not be gone because of an erasure of others, or another entry that names them', async () => {
     await store.database.db.deleteFrom('artifacts').execute();
     const entries = [erasure(['other']), erasure(file.id), erasure([1]), { kind: 'erasure' } as const];
-    const claimed: Told = { ...erasure([file.id]), kind: 'config' };
+    const claimed: EntryDraft = { ...erasure([file.id]), kind: 'config' };
     expect(await verify([[call(), ...entries, claimed]])).toMatchObject(
       gone('is no longer linked to its call'),
     );

@@ -16,7 +16,7 @@ export class ArtifactCheck {
   readonly #problems: Problems;
   #page: Reference[] = [];
   /** The same bytes are often named many times and need to be hashed once. */
-  readonly #judged = new Set<string>();
+  readonly #checked = new Set<string>();
   readonly #gone = new Map<string, { readonly seq: number; readonly why: string }>();
   readonly #erased = new Set<string>();
   #verified = 0;
@@ -53,9 +53,9 @@ export class ArtifactCheck {
           `Entry ${seq}: artifact ${id} was called ${name}, but its link says ${names[0]}.`,
         );
       }
-      if (this.#judged.has(id)) continue;
-      this.#judged.add(id);
-      await this.#judge(seq, id);
+      if (this.#checked.has(id)) continue;
+      this.#checked.add(id);
+      await this.#check(seq, id);
     }
   }
 
@@ -71,7 +71,7 @@ export class ArtifactCheck {
     }
   }
 
-  async #judge(seq: number, id: string): Promise<void> {
+  async #check(seq: number, id: string): Promise<void> {
     const row = await this.#database.db
       .selectFrom('artifacts')
       .select('size')

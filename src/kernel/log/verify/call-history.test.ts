@@ -6,30 +6,30 @@ import {
   approved,
   asked,
   change,
+  checkHistory,
+  type EntryDraft,
   granted,
   intent,
   looked,
   outcome,
-  type Told,
-  tell,
 } from './history.fixture.ts';
 import { Problems } from './report.ts';
 
 describe('the story the entries tell', () => {
   it('is accepted when a change has intent and outcome', () => {
-    expect(tell(intent, outcome)).toEqual({ messages: [], open: 0, calls: 1 });
+    expect(checkHistory(intent, outcome)).toEqual({ messages: [], open: 0, calls: 1 });
   });
 
   it('is accepted, and the intent counted as open, when the outcome is not written yet', () => {
-    expect(tell(intent)).toEqual({ messages: [], open: 1, calls: 1 });
+    expect(checkHistory(intent)).toEqual({ messages: [], open: 1, calls: 1 });
   });
 
   it('counts each call once, however many entries it has', () => {
-    const unknown: Told = { ...outcome, status: 'indeterminate' };
-    const settled: Told = { ...change, kind: 'settled', status: 'ok' };
-    const read: Told = { kind: 'read', call: 'r', effect: 'read', status: 'ok' };
-    const refused: Told = { kind: 'refusal', call: 'n', status: 'refused' };
-    expect(tell(intent, unknown, settled, read, refused, asked).calls).toBe(3);
+    const unknown: EntryDraft = { ...outcome, status: 'indeterminate' };
+    const settled: EntryDraft = { ...change, kind: 'settled', status: 'ok' };
+    const read: EntryDraft = { kind: 'read', call: 'r', effect: 'read', status: 'ok' };
+    const refused: EntryDraft = { kind: 'refusal', call: 'n', status: 'refused' };
+    expect(checkHistory(intent, unknown, settled, read, refused, asked).calls).toBe(3);
   });
 
   it('counts the reads that are skipped', () => {
@@ -42,102 +42,109 @@ describe('the story the entries tell', () => {
   it.each(['config', 'checkpoint-key', 'erasure', 'passkey', 'signature'] as const)(
     'neither begins nor ends a call with an entry of kind %s',
     (kind) => {
-      expect(tell({ kind, principal: 'person:ada' })).toEqual({ messages: [], open: 0, calls: 0 });
+      expect(checkHistory({ kind, principal: 'person:ada' })).toEqual({ messages: [], open: 0, calls: 0 });
     },
   );
 
   it('is accepted when a part is done that policy asked about and the whole was allowed', () => {
-    const part: Told = { ...intent, call: 'part', parent: 'c', decision: 'ask' };
-    const read: Told = { ...looked, call: 'r', parent: 'c', approval: undefined };
-    expect(tell(intent, part, read).messages).toEqual([]);
+    const part: EntryDraft = { ...intent, call: 'part', parent: 'c', decision: 'ask' };
+    const read: EntryDraft = { ...looked, call: 'r', parent: 'c', approval: undefined };
+    expect(checkHistory(intent, part, read).messages).toEqual([]);
   });
 
   it('is accepted when a person had approved the call in advance', () => {
-    const given: Told = {
+    const given: EntryDraft = {
       kind: 'config',
       principal: 'person:ada',
       tool: 'post',
       extra: { standing_added: 's', agent, until: '2027-01-01T00:00:00.000Z', uses: 1 },
     };
-    const use: Told = { ...intent, decision: 'ask', extra: { standing: 's' } };
-    expect(tell(given, use, outcome).messages).toEqual([]);
-    expect(tell(use).messages).toEqual(['Entry 0 runs under standing approval s, which no one had given.']);
+    const use: EntryDraft = { ...intent, decision: 'ask', extra: { standing: 's' } };
+    expect(checkHistory(given, use, outcome).messages).toEqual([]);
+    expect(checkHistory(use).messages).toEqual([
+      'Entry 0 runs under standing approval s, which no one had given.',
+    ]);
   });
 
   it('is accepted when an approved call runs once under its approval', () => {
-    expect(tell(asked, granted, approved, outcome).messages).toEqual([]);
+    expect(checkHistory(asked, granted, approved, outcome).messages).toEqual([]);
   });
 
   it('is accepted when arguments are edited before the decision', () => {
-    const edited: Told = { kind: 'edit', approval: { uuid: 'u', digest: 'd2' } };
+    const edited: EntryDraft = { kind: 'edit', approval: { uuid: 'u', digest: 'd2' } };
     const later = { ...approval, digest: 'd2' };
-    const entries: Told[] = [
+    const entries: EntryDraft[] = [
       asked,
       edited,
       { ...granted, approval: later },
       { ...approved, digest: 'd2', approval: later },
       { ...outcome, digest: 'd2' },
     ];
-    expect(tell(...entries).messages).toEqual([]);
+    expect(checkHistory(...entries).messages).toEqual([]);
   });
 
   it('is accepted when a permit, whose digest is another one, is consumed', () => {
     const permit = { ...approval, digest: 'of the permit', permit: true };
-    const ask: Told = { ...asked, approval: { uuid: 'u', digest: 'of the permit', permit: true } };
+    const ask: EntryDraft = { ...asked, approval: { uuid: 'u', digest: 'of the permit', permit: true } };
     expect(
-      tell(ask, { ...granted, approval: permit }, { ...approved, approval: permit }, outcome).messages,
+      checkHistory(ask, { ...granted, approval: permit }, { ...approved, approval: permit }, outcome)
+        .messages,
     ).toEqual([]);
   });
 
   it('is accepted when the parts of an approved call run under the approval of the whole', () => {
-    const part: Told = { ...approved, call: 'part', parent: 'c', digest: 'd9' };
-    const done: Told = { ...outcome, call: 'part', parent: 'c', digest: 'd9' };
-    expect(tell(asked, granted, approved, part, done, outcome).messages).toEqual([]);
+    const part: EntryDraft = { ...approved, call: 'part', parent: 'c', digest: 'd9' };
+    const done: EntryDraft = { ...outcome, call: 'part', parent: 'c', digest: 'd9' };
+    expect(checkHistory(asked, granted, approved, part, done, outcome).messages).toEqual([]);
   });
 
   it('is accepted when an approved read, or one with its parts, runs once under its approval', () => {
-    expect(tell(asked, granted, looked).messages).toEqual([]);
-    const part: Told = { ...looked, call: 'part', parent: 'c', digest: 'd9' };
-    expect(tell(asked, granted, part, looked).messages).toEqual([]);
-    expect(tell(asked, granted, approved, part, outcome).messages).toEqual([]);
-    const filed: Told = { ...looked, kind: 'call', effect: 'propose' };
-    expect(tell(asked, granted, filed).messages).toEqual([]);
+    expect(checkHistory(asked, granted, looked).messages).toEqual([]);
+    const part: EntryDraft = { ...looked, call: 'part', parent: 'c', digest: 'd9' };
+    expect(checkHistory(asked, granted, part, looked).messages).toEqual([]);
+    expect(checkHistory(asked, granted, approved, part, outcome).messages).toEqual([]);
+    const filed: EntryDraft = { ...looked, kind: 'call', effect: 'propose' };
+    expect(checkHistory(asked, granted, filed).messages).toEqual([]);
   });
 
   it('is accepted when a part of an allowed call fails under a permit of its own, gives it back and uses it later', () => {
     const known = { tool: 'post' };
-    const part: Told = { ...looked, parent: 'w' };
-    const failed: Told = { ...part, status: 'failed' };
-    const returned: Told = { ...asked, ...known, effect: 'read', status: 'returned' };
+    const part: EntryDraft = { ...looked, parent: 'w' };
+    const failed: EntryDraft = { ...part, status: 'failed' };
+    const returned: EntryDraft = { ...asked, ...known, effect: 'read', status: 'returned' };
     const permit = { ...asked, ...known, approval: { uuid: 'u', digest: 'd1', permit: true } };
-    expect(tell(permit, granted, failed, returned, part).messages).toEqual([]);
+    expect(checkHistory(permit, granted, failed, returned, part).messages).toEqual([]);
   });
 
   it('is accepted when a read is allowed, fails before anyone was asked, or is refused with its approval', () => {
-    const plain: Told = { ...looked, decision: 'allow', approval: undefined };
-    expect(tell(plain, { ...plain, call: 'd', status: 'failed', decision: 'deny' }).messages).toEqual([]);
-    const refused: Told = { ...looked, kind: 'refusal', status: 'refused' };
-    expect(tell(asked, granted, looked, { ...refused, call: 'd' }).messages).toEqual([]);
-    const broken: Told = { ...approved, kind: 'call', status: 'failed' };
-    expect(tell(asked, granted, broken, { ...approved, call: 'd' }).messages).toEqual([]);
+    const plain: EntryDraft = { ...looked, decision: 'allow', approval: undefined };
+    expect(checkHistory(plain, { ...plain, call: 'd', status: 'failed', decision: 'deny' }).messages).toEqual(
+      [],
+    );
+    const refused: EntryDraft = { ...looked, kind: 'refusal', status: 'refused' };
+    expect(checkHistory(asked, granted, looked, { ...refused, call: 'd' }).messages).toEqual([]);
+    const broken: EntryDraft = { ...approved, kind: 'call', status: 'failed' };
+    expect(checkHistory(asked, granted, broken, { ...approved, call: 'd' }).messages).toEqual([]);
   });
 
   it('is accepted when an interrupted change is settled later', () => {
-    const unknown: Told = { ...outcome, status: 'indeterminate' };
-    expect(tell(intent, unknown, { ...change, kind: 'settled', status: 'ok' }).messages).toEqual([]);
+    const unknown: EntryDraft = { ...outcome, status: 'indeterminate' };
+    expect(checkHistory(intent, unknown, { ...change, kind: 'settled', status: 'ok' }).messages).toEqual([]);
   });
 
   it('is accepted when an approval comes back because the call under it failed', () => {
-    const failed: Told = { ...outcome, status: 'failed' };
-    const back: Told = { ...asked, status: 'returned' };
-    expect(tell(asked, granted, approved, failed, back, granted, approved, outcome).messages).toEqual([]);
-    const lost: Told = { ...outcome, status: 'indeterminate' };
-    const settled: Told = { ...change, kind: 'settled', status: 'failed' };
+    const failed: EntryDraft = { ...outcome, status: 'failed' };
+    const back: EntryDraft = { ...asked, status: 'returned' };
+    expect(checkHistory(asked, granted, approved, failed, back, granted, approved, outcome).messages).toEqual(
+      [],
+    );
+    const lost: EntryDraft = { ...outcome, status: 'indeterminate' };
+    const settled: EntryDraft = { ...change, kind: 'settled', status: 'failed' };
     const permit = { ...approval, permit: true };
-    const ask: Told = { ...asked, approval: { uuid: 'u', digest: 'd1', permit: true } };
-    const use: Told = { ...approved, approval: permit };
+    const ask: EntryDraft = { ...asked, approval: { uuid: 'u', digest: 'd1', permit: true } };
+    const use: EntryDraft = { ...approved, approval: permit };
     expect(
-      tell(
+      checkHistory(
         ask,
         { ...granted, approval: permit },
         use,
@@ -148,36 +155,38 @@ describe('the story the entries tell', () => {
         outcome,
       ).messages,
     ).toEqual([]);
-    const read: Told = { ...asked, effect: 'read', status: 'returned' };
-    const closed: Told = { ...looked, status: 'failed' };
-    expect(tell(asked, granted, closed, read, granted, looked).messages).toEqual([]);
+    const read: EntryDraft = { ...asked, effect: 'read', status: 'returned' };
+    const closed: EntryDraft = { ...looked, status: 'failed' };
+    expect(checkHistory(asked, granted, closed, read, granted, looked).messages).toEqual([]);
   });
 
   it('is accepted when a part of an approved call fails and the whole comes back', () => {
-    const part: Told = { ...approved, call: 'part', parent: 'c', digest: 'd9' };
-    const done: Told = { ...outcome, call: 'part', parent: 'c', digest: 'd9' };
-    const failed: Told = { ...outcome, status: 'failed' };
-    const back: Told = { ...asked, status: 'returned' };
-    expect(tell(asked, granted, approved, part, done, failed, back, granted).messages).toEqual([]);
+    const part: EntryDraft = { ...approved, call: 'part', parent: 'c', digest: 'd9' };
+    const done: EntryDraft = { ...outcome, call: 'part', parent: 'c', digest: 'd9' };
+    const failed: EntryDraft = { ...outcome, status: 'failed' };
+    const back: EntryDraft = { ...asked, status: 'returned' };
+    expect(checkHistory(asked, granted, approved, part, done, failed, back, granted).messages).toEqual([]);
   });
 
   it('is accepted when a replay answers without an intent', () => {
-    expect(tell({ ...change, kind: 'call', status: 'ok', replayOf: 'b' }).messages).toEqual([]);
+    expect(checkHistory({ ...change, kind: 'call', status: 'ok', replayOf: 'b' }).messages).toEqual([]);
   });
 
   it('is accepted when a person approves what they asked for themselves', () => {
     const own = { ...approval, requester: 'person:ada' };
-    expect(tell({ ...asked, principal: 'person:ada' }, { ...granted, approval: own }).messages).toEqual([]);
+    expect(
+      checkHistory({ ...asked, principal: 'person:ada' }, { ...granted, approval: own }).messages,
+    ).toEqual([]);
   });
 
-  it.each<[string, Told[], RegExp]>([
+  it.each<[string, EntryDraft[], RegExp]>([
     [
       'an approval comes back after its call succeeded',
       [asked, granted, approved, outcome, { ...asked, status: 'returned' }],
-      /Entry 4 gives approval u back, though no call under it failed/,
+      /Entry 4 makes approval u usable again, although no call under it failed/,
     ],
     [
-      'a call that came back runs again and nobody approved it again',
+      'a call that came back runs again and no one approved it again',
       [
         asked,
         granted,
@@ -212,7 +221,7 @@ describe('the story the entries tell', () => {
     ],
     ['only a dry run was allowed', [{ ...intent, decision: 'dry_run' }], /although policy said dry_run/],
     [
-      'policy asked and nobody answered',
+      'policy asked and no one answered',
       [{ ...intent, decision: 'ask' }],
       /without the approval that policy required/,
     ],
@@ -237,9 +246,9 @@ describe('the story the entries tell', () => {
       /which had already begun/,
     ],
     [
-      'a settled call was not unsettled',
+      'a settled call was not indeterminate',
       [{ ...change, kind: 'settled' }],
-      /settles call c, which was not unsettled/,
+      /settles call c, which was not indeterminate/,
     ],
     [
       'a read was answered that policy had denied',
@@ -247,7 +256,7 @@ describe('the story the entries tell', () => {
       /Entry 0 answers call c although policy said deny/,
     ],
     [
-      'a read was answered that policy had only let run dry',
+      'a read was answered although policy allowed only a dry run',
       [{ ...looked, decision: 'dry_run', approval: undefined }],
       /Entry 0 answers call c although policy said dry_run/,
     ],
@@ -292,14 +301,14 @@ describe('the story the entries tell', () => {
       /names person:eve as approver of u, but person:ada approved it/,
     ],
     [
-      'a part of a read runs under an approval that nobody gave',
+      'a part of a read runs under an approval that no one gave',
       [asked, { ...looked, call: 'part', parent: 'c' }],
       /Entry 1 answers call part under approval u, which no one had approved/,
     ],
     [
       'a read gives its approval back before it has failed',
       [asked, granted, { ...asked, effect: 'read', status: 'returned' }],
-      /Entry 2 gives approval u back, though no call under it failed/,
+      /Entry 2 makes approval u usable again, although no call under it failed/,
     ],
     ['the approval was never given', [asked, approved], /under approval u, which no one had approved/],
     ['the approval does not exist', [approved], /under approval u, which no one had approved/],
@@ -353,7 +362,7 @@ describe('the story the entries tell', () => {
       /which agent:bob approved for itself/,
     ],
   ])('is refused when %s', (_when, entries, message) => {
-    const { messages } = tell(...entries);
+    const { messages } = checkHistory(...entries);
     expect(messages.join('\n')).toMatch(message);
   });
 });

@@ -13,7 +13,7 @@ interface OpenIntent {
 }
 
 /**
- * Whether the entries tell a possible story: no outcome without an intent, no change that policy refused, no approval
+ * Whether the entries describe a possible history: no outcome without an intent, no change that policy refused, no approval
  * used twice. Remembers only what is unfinished, so that it stays small however long the log is.
  */
 export class CallHistoryCheck {
@@ -148,7 +148,7 @@ export class CallHistoryCheck {
     const open = this.#open.get(call);
     const approval = open?.usesApproval ? open.approval : this.#unsettled.get(call);
     const known = this.#open.delete(call) || this.#unsettled.has(call);
-    if (!known) this.#wrong(seq, `settles call ${call}, which was not unsettled`);
+    if (!known) this.#wrong(seq, `settles call ${call}, which was not indeterminate`);
     this.#ended(seq, call, approval, status);
   }
 

@@ -5,14 +5,14 @@ import type { CallsTable } from '../../store/tables.ts';
 import { prepareEntry } from '../entry.ts';
 import { statedRow } from '../rows/call-row.ts';
 import { CallRowCheck } from './call-rows.ts';
-import { dated, type Told } from './history.fixture.ts';
+import { dated, type EntryDraft } from './history.fixture.ts';
 import { Problems } from './report.ts';
 
 /** IDs that hold the time they were made. */
 const C = '01900000-0000-7000-8000-00000000000c';
 const D = '01900000-0000-7000-8000-00000000000d';
 
-const read: Told = {
+const read: EntryDraft = {
   kind: 'read',
   call: C,
   tool: 'look',
@@ -24,15 +24,15 @@ const read: Told = {
   status: 'ok',
   decision: 'allow',
 };
-const intent: Told = { ...read, kind: 'intent', tool: 'post', effect: 'change', status: undefined };
-const outcome: Told = { ...intent, kind: 'outcome', status: 'ok' };
-const unknown: Told = { ...outcome, status: 'indeterminate' };
-const settled: Told = { ...outcome, kind: 'settled' };
+const intent: EntryDraft = { ...read, kind: 'intent', tool: 'post', effect: 'change', status: undefined };
+const outcome: EntryDraft = { ...intent, kind: 'outcome', status: 'ok' };
+const unknown: EntryDraft = { ...outcome, status: 'indeterminate' };
+const settled: EntryDraft = { ...outcome, kind: 'settled' };
 const approval = { uuid: 'u', digest: 'd1' };
 
 const EQUAL = { logged: 1, rows: 1 };
 const EMPTY = { approval_id: null, holder_host: null, holder_pid: null, lease_until: null };
-const hashOf = (entry: Told): string => prepareEntry(dated(entry)).hash;
+const hashOf = (entry: EntryDraft): string => prepareEntry(dated(entry)).hash;
 
 describe.each(ENGINES)('the row of a call on %s', (engine) => {
   let store: TestStore;
@@ -46,7 +46,7 @@ describe.each(ENGINES)('the row of a call on %s', (engine) => {
   });
 
   /** The row as these entries state it, but for some columns. */
-  const write = async (call: string, row: Partial<CallsTable>, ...entries: Told[]) => {
+  const write = async (call: string, row: Partial<CallsTable>, ...entries: EntryDraft[]) => {
     const stated = statedRow(entries.map((one, seq) => ({ seq, hash: hashOf(one), entry: dated(one) })));
     if (!stated) throw new Error('A row needs an entry.');
     const started_at = stated.started_at ?? '2026-01-01T00:00:00.000Z';
@@ -62,7 +62,7 @@ describe.each(ENGINES)('the row of a call on %s', (engine) => {
     await store.database.db.insertInto('calls').values(values).execute();
   };
   /** What is wrong with the rows after these entries, which are the whole log. */
-  const found = async (entries: readonly Told[], counts: { logged: number; rows: number } = EQUAL) => {
+  const found = async (entries: readonly EntryDraft[], counts: { logged: number; rows: number } = EQUAL) => {
     const problems = new Problems();
     const check = new CallRowCheck(store.database, problems);
     for (const [seq, entry] of entries.entries()) {
@@ -78,10 +78,10 @@ describe.each(ENGINES)('the row of a call on %s', (engine) => {
     return problems.list;
   };
   const differs = (seq: number, column: string, stored: string, stated: string) => [
-    { code: 'row', seq, message: `Call ${C} says ${column} is ${stored}, its entries say ${stated}.` },
+    { code: 'row', seq, message: `Call ${C} says ${column} is ${stored}, but its entries say ${stated}.` },
   ];
 
-  it.each<[string, Told[]]>([
+  it.each<[string, EntryDraft[]]>([
     ['a read', [read]],
     ['a change', [intent, outcome]],
     ['a change that is running', [intent]],
@@ -140,28 +140,28 @@ describe.each(ENGINES)('the row of a call on %s', (engine) => {
   it('is named when its hash is that of another entry', async () => {
     await write(C, { evidence_hash: 'x' }, read);
     expect((await found([read])).map(({ message }) => message)).toEqual([
-      `Call ${C} says evidence_hash is "x", its entries say "${hashOf(read)}".`,
+      `Call ${C} says evidence_hash is "x", but its entries say "${hashOf(read)}".`,
     ]);
   });
 
   it('is named when two of its values were joined in another way', async () => {
     const entry = { ...read, tool: 'a|=b', toolkit: 'c' };
     await write(C, { tool: 'a', toolkit: 'b|=c' }, entry);
-    expect((await found([entry]))[0]?.message).toContain('says tool is "a", its entries say "a|=b"');
+    expect((await found([entry]))[0]?.message).toContain('says tool is "a", but its entries say "a|=b"');
   });
 
   it('is named when it lacks the approval that its call ran under or waits for', async () => {
-    const ended: Told[] = [{ ...intent, approval }, outcome];
+    const ended: EntryDraft[] = [{ ...intent, approval }, outcome];
     await write(C, {}, ...ended);
     expect(await found(ended)).toEqual(differs(1, 'approval_id', 'empty', '"u"'));
     await store.database.db.deleteFrom('audit_log').execute();
     await store.database.db.deleteFrom('calls').execute();
-    const routed: Told = { ...read, kind: 'routed', status: 'routed' };
+    const routed: EntryDraft = { ...read, kind: 'routed', status: 'routed' };
     await write(C, {}, routed);
     expect(await found([routed])).toEqual(differs(0, 'approval_id', 'empty', '"none"'));
   });
 
-  it.each<[string, Told[], number]>([
+  it.each<[string, EntryDraft[], number]>([
     ['an outcome', [intent, outcome], 1],
     ['no outcome yet', [intent], 0],
     ['an unknown outcome', [intent, unknown], 1],
@@ -189,7 +189,7 @@ describe.each(ENGINES)('the row of a call on %s', (engine) => {
   });
 
   it('is compared without reading its entries again where it is as they state', async () => {
-    const refusal: Told = { ...read, call: D, kind: 'refusal', status: 'refused' };
+    const refusal: EntryDraft = { ...read, call: D, kind: 'refusal', status: 'refused' };
     await write(C, {}, intent, outcome);
     await write(D, { client: null }, refusal);
     // Which the slow way needs.
@@ -211,7 +211,7 @@ describe.each(ENGINES)('the row of a call on %s', (engine) => {
   it('is compared again on each page', async () => {
     const problems = new Problems();
     const check = new CallRowCheck(store.database, problems);
-    const other: Told = { ...read, call: D };
+    const other: EntryDraft = { ...read, call: D };
     await write(C, {}, read);
     await write(D, { tool: 'x' }, other);
     for (const [seq, entry] of [read, other].entries()) {

@@ -113,7 +113,7 @@ describe('checkpoints against the log', () => {
       {
         code: 'checkpoint',
         seq: undefined,
-        message: 'A checkpoint kept outside the log is not a checkpoint.',
+        message: 'A given checkpoint is unreadable.',
       },
     ]);
   });

@@ -42,7 +42,7 @@ export class CheckpointCheck {
     this.#outside = options.outside.flatMap((note) => {
       const size = checkpointIn(note)?.size;
       if (size !== undefined) return [{ size, note, row: undefined }];
-      problems.add('checkpoint', undefined, 'A checkpoint kept outside the log is not a checkpoint.');
+      problems.add('checkpoint', undefined, 'A given checkpoint is unreadable.');
       return [];
     });
     this.#outside.sort((a, b) => a.size - b.size);

@@ -44,7 +44,7 @@ async function settle(): Promise<void> {
 }
 
 describe('the queue of chunks', () => {
-  it('reads each chunk once and in order when nobody helps', async () => {
+  it('reads each chunk once and in order without a helper', async () => {
     const own = reader('own');
     const queue = new ChunkQueue(3, own.read, undefined);
     for (const index of [0, 1, 2]) expect((await queue.take(index))?.root).toBe(`own ${index}`);
@@ -94,7 +94,7 @@ describe('the queue of chunks', () => {
     expect((await next)?.root).toBe('slow 20');
   });
 
-  it('lets a helper work on one chunk while one waits for it, and reads on meanwhile', async () => {
+  it('lets a helper work on one chunk while one waits for it, and continues reading', async () => {
     const own = reader('own');
     const helper = slowReader();
     const queue = new ChunkQueue(4, own.read, helper.read);
@@ -117,7 +117,7 @@ describe('the queue of chunks', () => {
     expect(helper.asked.length).toBeGreaterThan(2);
   });
 
-  it('keeps at most eight chunks ready, whoever reads them', async () => {
+  it('keeps at most eight chunks ready, regardless of who reads them', async () => {
     const own = reader('own');
     const helper = slowReader();
     const queue = new ChunkQueue(30, own.read, helper.read);

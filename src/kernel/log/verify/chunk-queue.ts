@@ -36,7 +36,7 @@ export class ChunkQueue {
         const own = this.#next;
         this.#next += 1;
         this.#ready.set(own, await this.#own(own));
-        // What the helper sent meanwhile comes in here.
+        // Lets in what the helper has sent.
         await setImmediate();
       } else {
         const asked = this.#asked.get(index);

@@ -58,7 +58,7 @@ describe('the counters of limits against the log', () => {
     change('a', START);
     change('b', START + HOUR - 2);
     const wrong = (used: number) =>
-      `The counter hourly from 2026-01-01T12:00:00.000Z says ${used}, the log has 2 changes.`;
+      `The counter hourly from 2026-01-01T12:00:00.000Z says ${used}, but the log has 2 changes.`;
     expect(await withUsed(2)).toEqual([]);
     expect(await withUsed(1)).toEqual([wrong(1)]);
     expect(await withUsed(3)).toEqual([wrong(3)]);
@@ -85,7 +85,7 @@ describe('the counters of limits against the log', () => {
     expect(await faults()).toEqual([
       {
         seq: undefined,
-        message: 'The counter hourly from 2026-01-01T12:00:00.000Z says 1, the log has 0 changes.',
+        message: 'The counter hourly from 2026-01-01T12:00:00.000Z says 1, but the log has 0 changes.',
       },
     ]);
     expect(await withUsed(0)).toEqual([]);
@@ -101,7 +101,7 @@ describe('the counters of limits against the log', () => {
   it('are named with one change in the singular', async () => {
     change('a', START);
     expect(await withUsed(2)).toEqual([
-      'The counter hourly from 2026-01-01T12:00:00.000Z says 2, the log has 1 change.',
+      'The counter hourly from 2026-01-01T12:00:00.000Z says 2, but the log has 1 change.',
     ]);
   });
 
@@ -113,7 +113,7 @@ describe('the counters of limits against the log', () => {
       expect(await withUsed(1, window)).toEqual([]);
     }
     expect(await withUsed(2, NEXT)).toEqual([
-      'The counter hourly from 2026-01-01T13:00:00.000Z says 2, the log has 0 to 1 changes.',
+      'The counter hourly from 2026-01-01T13:00:00.000Z says 2, but the log has 0 to 1 changes.',
     ]);
     expect((await faults())[0]?.seq).toBe(0);
     expect(await withUsed(1, START - HOUR)).toHaveLength(1);
@@ -195,7 +195,7 @@ describe('the counters of limits against the log', () => {
     at(NEXT);
     expect(await faults()).toEqual([]);
     at(NEXT - 1);
-    const message = 'The counter hourly is missing, the log has 1 change.';
+    const message = 'The counter hourly is missing, but the log has 1 change.';
     expect(await faults()).toEqual([{ seq: 0, message }]);
     await store1(START, 1);
     expect(await faults()).toEqual([]);
@@ -208,7 +208,7 @@ describe('the counters of limits against the log', () => {
     expect(await faults()).toEqual([]);
   });
 
-  it('cannot be judged up to the last entry that names no limits', async () => {
+  it('cannot be checked up to the last entry that names no limits', async () => {
     take('intent', 'old', NEXT);
     take('intent', 'older', START, { limits: ['hourly'] });
     take('intent', 'oldest', START, { limits: null });

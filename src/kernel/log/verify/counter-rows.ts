@@ -72,7 +72,7 @@ export class CounterCheck implements StateCheck {
       if (used >= least && used <= most) continue;
       const wanted = least === most ? changesOf(most) : `${least} to ${most} changes`;
       const start = new Date(window_start * 1000).toISOString();
-      const message = `The counter ${key} from ${start} says ${used}, the log has ${wanted}.`;
+      const message = `The counter ${key} from ${start} says ${used}, but the log has ${wanted}.`;
       faults.push({ seq: (span ?? possible[0])?.seq, message });
     }
     // A window that is over may have been swept; one that still counts may not.
@@ -80,7 +80,7 @@ export class CounterCheck implements StateCheck {
       if (least === 0 || endsAt <= now) continue;
       faults.push({
         seq,
-        message: `The counter ${name.split('|')[0]} is missing, the log has ${changesOf(least)}.`,
+        message: `The counter ${name.split('|')[0]} is missing, but the log has ${changesOf(least)}.`,
       });
     }
     return faults;

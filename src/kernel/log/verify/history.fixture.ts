@@ -5,11 +5,11 @@ import { Problems } from './report.ts';
 const AT = '2026-01-01T00:00:00.000Z';
 
 /** An entry as tests write it: dated unless it says when. */
-export type Told = Omit<EntryInput, 'at'> & { readonly at?: string };
+export type EntryDraft = Omit<EntryInput, 'at'> & { readonly at?: string };
 
-export const dated = (entry: Told): Entry => ({ v: 1, at: AT, ...entry });
+export const dated = (entry: EntryDraft): Entry => ({ v: 1, at: AT, ...entry });
 
-export function tell(...entries: Told[]): { messages: string[]; open: number; calls: number } {
+export function checkHistory(...entries: EntryDraft[]): { messages: string[]; open: number; calls: number } {
   const problems = new Problems();
   const history = new CallHistoryCheck(problems);
   entries.forEach((entry, seq) => {
@@ -24,17 +24,22 @@ export function tell(...entries: Told[]): { messages: string[]; open: number; ca
 
 export const agent = 'agent:local';
 export const change = { call: 'c', tool: 'post', effect: 'change', principal: agent, digest: 'd1' };
-export const intent: Told = { ...change, kind: 'intent', decision: 'allow' };
-export const outcome: Told = { ...change, kind: 'outcome', status: 'ok' };
+export const intent: EntryDraft = { ...change, kind: 'intent', decision: 'allow' };
+export const outcome: EntryDraft = { ...change, kind: 'outcome', status: 'ok' };
 export const approval = { uuid: 'u', digest: 'd1', approver: 'person:ada' };
-export const asked: Told = {
+export const asked: EntryDraft = {
   kind: 'approval',
   status: 'pending',
   principal: agent,
   approval: { uuid: 'u', digest: 'd1' },
 };
-export const granted: Told = { kind: 'approval', status: 'approved', principal: 'person:ada', approval };
+export const granted: EntryDraft = {
+  kind: 'approval',
+  status: 'approved',
+  principal: 'person:ada',
+  approval,
+};
 /** The intent of a call that runs under its approval. */
-export const approved: Told = { ...intent, decision: 'ask', approval };
+export const approved: EntryDraft = { ...intent, decision: 'ask', approval };
 /** A read that ran under its approval. */
-export const looked: Told = { ...approved, kind: 'read', effect: 'read', status: 'ok' };
+export const looked: EntryDraft = { ...approved, kind: 'read', effect: 'read', status: 'ok' };

@@ -53,7 +53,7 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
         `${named} stores a result that call ${call} did not return.`,
       ]);
     expect(await whileSet({ state: 'indeterminate' })).toEqual([
-      `${named} says that call ${call} is "indeterminate", the log says "ok".`,
+      `${named} says that call ${call} is "indeterminate", but the log says "ok".`,
     ]);
     expect(await whileSet({ call_id: 'invented' })).toEqual([
       `${named} belongs to call invented, which is not in the log.`,

@@ -131,7 +131,7 @@ describe('pages of entries', () => {
     await change(0, { body, hash: leafHash(body), kind: 'other' });
     expect(await intact(0, 1)).toBeUndefined();
     await read(0, 1);
-    const message = 'Entry 0 is of the unknown kind "other".';
+    const message = 'Entry 0 has the unknown kind "other".';
     expect(problems.list).toEqual([{ code: 'story', seq: 0, message }]);
   });
 

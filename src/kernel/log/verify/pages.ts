@@ -134,7 +134,7 @@ function inspectRow(row: AuditLogTable, problems: Problems): FoundEntry {
       problems.add('columns', seq, `Entry ${seq} says ${column} is ${value}, but its row says ${stored}.`);
     }
     if (!KINDS.has(entry.kind)) {
-      problems.add('story', seq, `Entry ${seq} is of the unknown kind "${entry.kind}".`);
+      problems.add('story', seq, `Entry ${seq} has the unknown kind "${entry.kind}".`);
     }
   }
   // Building on the stored hash keeps one changed body from showing up as damage all over the tree.

@@ -11,7 +11,7 @@ import {
   itemHash,
   type Statement,
 } from '../passkeys/statement.ts';
-import { dated, type Told } from './history.fixture.ts';
+import { dated, type EntryDraft } from './history.fixture.ts';
 import { PasskeyCheck } from './passkeys.ts';
 import { type Problem, Problems } from './report.ts';
 
@@ -30,7 +30,12 @@ const common = () => {
 };
 const challenge = (statement: Statement) => challengeOf(statement).toString('base64url');
 
-export function enrol(key: Authenticator, by?: Authenticator, person = 'person:ada', name = 'Key'): Told {
+export function enrol(
+  key: Authenticator,
+  by?: Authenticator,
+  person = 'person:ada',
+  name = 'Key',
+): EntryDraft {
   const { person: owner, ...shape } = key.key(person, name);
   const statement: EnrolStatement = { v: 'countersign-enrol/1', person: owner, key: shape, ...common() };
   const possession = key.sign(challenge(statement));
@@ -39,14 +44,19 @@ export function enrol(key: Authenticator, by?: Authenticator, person = 'person:a
   return { kind: 'passkey', at: AT, principal: person, extra };
 }
 
-export function setMode(by: Authenticator, mode: 'off' | 'destructive' | 'always'): Told {
+export function setMode(by: Authenticator, mode: 'off' | 'destructive' | 'always'): EntryDraft {
   const order = { action: 'mode', mode } as const;
   const statement: AdminStatement = { v: 'countersign-passkeys/1', order, ...common() };
   const extra = { action: 'mode', statement, by: by.signAs(challenge(statement)) };
   return { kind: 'passkey', at: AT, principal: 'person:ada', extra };
 }
 
-export const reset: Told = { kind: 'passkey', at: AT, principal: 'person:ada', extra: { action: 'reset' } };
+export const reset: EntryDraft = {
+  kind: 'passkey',
+  at: AT,
+  principal: 'person:ada',
+  extra: { action: 'reset' },
+};
 
 /** What a person signed, as they keep it and as the log has it. */
 export function receiptOf(
@@ -68,12 +78,12 @@ export function receiptOf(
 }
 
 const approval = { uuid: 'u', digest: 'd1', requester: 'agent:local', approver: 'person:ada' };
-export const asked: Told = { kind: 'approval', at: AT, status: 'pending', tool: 'post', approval };
-const approved: Told = { ...asked, status: 'approved', principal: 'person:ada' };
-const use: Told = { kind: 'intent', at: AT, call: 'c', tool: 'post', decision: 'ask', approval };
-export const change: Told = { ...use, effect: 'change' };
-export const destroy: Told = { ...use, effect: 'destroy' };
-export const read: Told = { ...use, kind: 'read', effect: 'read' };
+export const asked: EntryDraft = { kind: 'approval', at: AT, status: 'pending', tool: 'post', approval };
+const approved: EntryDraft = { ...asked, status: 'approved', principal: 'person:ada' };
+const use: EntryDraft = { kind: 'intent', at: AT, call: 'c', tool: 'post', decision: 'ask', approval };
+export const change: EntryDraft = { ...use, effect: 'change' };
+export const destroy: EntryDraft = { ...use, effect: 'destroy' };
+export const read: EntryDraft = { ...use, kind: 'read', effect: 'read' };
 
 const parts = (expires: string | null): SignedDecision['item'] => ({ version: 1, binding: null, expires });
 /** The item that the decision below is about. */
@@ -81,7 +91,7 @@ export const itemFor = (expires: string | null = EXPIRES): string =>
   itemHash(itemOfDecision(dated(approved), parts(expires)), SALT);
 
 /** An approval by the signatures in the entries of these hashes; without any, one that is not signed. */
-export const decide = (leaves: readonly string[] = [], expires: string | null = EXPIRES): Told => {
+export const decide = (leaves: readonly string[] = [], expires: string | null = EXPIRES): EntryDraft => {
   if (leaves.length === 0) return approved;
   const by = leaves.map((entry) => ({ entry, salt: SALT }));
   return { ...approved, extra: { signed: { item: parts(expires), by } } };
@@ -104,7 +114,7 @@ interface PasskeyLog {
   }>;
   /** Entries 1, 2 and so on; `size` ends the log there. */
   verify(
-    entries: readonly Told[],
+    entries: readonly EntryDraft[],
     options?: { given?: readonly string[]; receipts?: readonly JsonObject[]; size?: number },
   ): Promise<Verified>;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Authenticator } from '../../../../test/support/authenticator.ts';
 import type { JsonObject } from '../../../contract/json.ts';
-import { dated, type Told } from './history.fixture.ts';
+import { dated, type EntryDraft } from './history.fixture.ts';
 import {
   AT,
   asked,
@@ -26,16 +26,16 @@ const log = openPasskeyLog();
 const key = new Authenticator();
 const other = new Authenticator();
 
-const signedBy = (by: Authenticator, person = 'person:ada', items = [itemFor()]): Told => ({
+const signedBy = (by: Authenticator, person = 'person:ada', items = [itemFor()]): EntryDraft => ({
   kind: 'signature',
   at: AT,
   principal: person,
   extra: receiptOf(by, items, { person }),
 });
-const messages = async (...entries: Told[]) => (await log.verify(entries)).messages;
+const messages = async (...entries: EntryDraft[]) => (await log.verify(entries)).messages;
 
 describe('the keys that verify finds in the log', () => {
-  const trust = async (entries: Told[], given: string[] = []) =>
+  const trust = async (entries: EntryDraft[], given: string[] = []) =>
     (await log.verify(entries, { given })).check.summary.map((one) => one.trust);
 
   it('are listed with their person and name, removed ones too', async () => {
@@ -116,13 +116,13 @@ describe('a signature in the log', () => {
 
   it('is named when the history before it is not the one that was signed', async () => {
     const { check, problems } = await log.open();
-    const take = (seq: number, entry: Told) => check.take(seq, leafOf(seq), dated(entry));
+    const take = (seq: number, entry: EntryDraft) => check.take(seq, leafOf(seq), dated(entry));
     check.root(1, 'c'.repeat(64));
     take(1, enrol(key));
     take(2, signedBy(key));
     expect(problems.list.map(({ message }) => message)).toEqual([
-      'Entry 1 was signed on another history: the first 1 entries are not those signed.',
-      'Entry 2 was signed on another history: the first 1 entries are not those signed.',
+      'Entry 1 was signed for a different history: the first 1 entries are not those signed.',
+      'Entry 2 was signed for a different history: the first 1 entries are not those signed.',
     ]);
   });
 
@@ -165,7 +165,7 @@ describe('a call that had to be signed', () => {
 
   it('is accepted again when its approval came back or its read was lost', async () => {
     const signed = [...always, signedBy(key), decide([leafOf(3)])];
-    const moved = (status: string): Told => ({ ...asked, status });
+    const moved = (status: string): EntryDraft => ({ ...asked, status });
     expect(await messages(...signed, change, moved('returned'), change)).toEqual([]);
     expect(await messages(...signed, moved('failed'), read)).toEqual([]);
   });
@@ -192,14 +192,14 @@ describe('a call that had to be signed', () => {
   });
 
   it('is also a part that required approval, under the approval of the whole', async () => {
-    const part: Told = { ...destroy, parent: 'whole' };
+    const part: EntryDraft = { ...destroy, parent: 'whole' };
     expect(await messages(...destructive, decide(), part)).toEqual([requires(4)]);
     expect(await messages(...destructive, decide(), { ...part, decision: 'allow' })).toEqual([]);
     expect(await messages(...always, decide(), { ...read, parent: 'whole' })).toEqual([]);
   });
 
   it('is signed by as many people as were asked for', async () => {
-    const two: Told = { ...asked, extra: { sign: 2 } };
+    const two: EntryDraft = { ...asked, extra: { sign: 2 } };
     const keys = [enrol(key), enrol(other, key, 'person:eve')];
     const both = [signedBy(key), signedBy(other, 'person:eve')];
     const people = 'the signatures of 2 people';
@@ -215,12 +215,12 @@ describe('a call that had to be signed', () => {
   });
 
   it('needs no fewer people because it is asked for again', async () => {
-    const request = (sign: number | string): Told => ({ ...asked, extra: { sign } });
+    const request = (sign: number | string): EntryDraft => ({ ...asked, extra: { sign } });
     expect(await messages(request(1), request(0), request('none'), decide(), change)).toEqual([requires(5)]);
   });
 
   it('is not one because an entry that does not ask for it says so', async () => {
-    const rejected: Told = { ...asked, status: 'rejected', extra: { sign: 1 } };
+    const rejected: EntryDraft = { ...asked, status: 'rejected', extra: { sign: 1 } };
     expect(await messages(rejected, asked, decide(), change)).toEqual([]);
   });
 
@@ -238,7 +238,7 @@ describe('a call that had to be signed', () => {
   });
 
   it('may not run under a standing approval', async () => {
-    const standing: Told = { ...change, approval: undefined, extra: { standing: 's' } };
+    const standing: EntryDraft = { ...change, approval: undefined, extra: { standing: 's' } };
     expect(await messages(...always, standing)).toEqual([
       'Entry 3 begins call c under standing approval s, although the call had to be signed.',
     ]);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../contract/json.ts';
 import type { Database } from '../../store/database.ts';
 import type { Entry } from '../entry.ts';
-import { fingerprintOf, judgeAssertion } from '../passkeys/assertion.ts';
+import { fingerprintOf, verifyAssertion } from '../passkeys/assertion.ts';
 import { type EnrolledKey, EnrolledKeys, PasskeyProblem } from '../passkeys/enrolled.ts';
 import { itemOfDecision, signatureEntry, signedDecision } from '../passkeys/entries.ts';
 import { readFirstHash, readHeads } from '../passkeys/read.ts';
@@ -127,7 +127,7 @@ export class PasskeyCheck {
           undefined,
           `The receipt of ${issued} was signed by key ${read.by.key}, which this log does not have.`,
         );
-      else if (!judgeAssertion(key, challengeOf(read.statement), read.by).ok)
+      else if (!verifyAssertion(key, challengeOf(read.statement), read.by).ok)
         this.#wrong(undefined, `The receipt of ${issued} does not carry a valid signature.`);
       else if (head.size > size || this.#roots.get(head.size) !== head.root)
         this.#wrong(
@@ -180,7 +180,7 @@ export class PasskeyCheck {
     else if (this.#roots.get(size) !== root)
       this.#wrong(
         seq,
-        `Entry ${seq} was signed on another history: the first ${size} entries are not those signed.`,
+        `Entry ${seq} was signed for a different history: the first ${size} entries are not those signed.`,
       );
   }
 

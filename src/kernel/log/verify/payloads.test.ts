@@ -40,7 +40,7 @@ describe('payloads against their entries', () => {
   ): AuditPayloadsTable => ({ call_id, kind: 'args', ...sealed, at: AT, erased_at: null, ...more });
 
   /** What verify says of one call whose stored arguments are like this. */
-  async function judge(more: Partial<AuditPayloadsTable>, keep = true): Promise<string[]> {
+  async function problemsOf(more: Partial<AuditPayloadsTable>, keep = true): Promise<string[]> {
     const sealed = sealPayload({ text: 'hi' }, { keep });
     await insert(rowOf('a', sealed, more));
     check.take(4, entry('a', { args: sealed.hash }));
@@ -63,7 +63,7 @@ describe('payloads against their entries', () => {
   });
 
   it('are compared once', async () => {
-    expect(await judge({})).toEqual([]);
+    expect(await problemsOf({})).toEqual([]);
     await store.database.db.deleteFrom('audit_payloads').execute();
     await check.checkPage();
     expect(messages()).toEqual([]);
@@ -96,7 +96,7 @@ describe('payloads against their entries', () => {
     ['was stored, but is missing without an erasure', { body: null, salt: '' }, true],
     ['has a different salt from the one used for the entry', { salt: 'x' }, false],
   ])('are named when one %s (%o)', async (fault, more, keep) => {
-    expect(await judge(more, keep)).toEqual([`Entry 4: the args payload of call a ${fault}.`]);
+    expect(await problemsOf(more, keep)).toEqual([`Entry 4: the args payload of call a ${fault}.`]);
     expect(check.total).toBe(0);
   });
 

@@ -3,7 +3,7 @@ import type { Database } from '../../store/database.ts';
 import type { AuditPayloadsTable } from '../../store/tables.ts';
 import type { Entry } from '../entry.ts';
 import { fits, wasKept } from '../log.ts';
-import { judgePayload } from '../rows/payload-row.ts';
+import { checkPayload } from '../rows/payload-row.ts';
 import type { Problems } from './report.ts';
 
 interface Reference {
@@ -132,14 +132,14 @@ export class PayloadCheck {
     }
     for (const reference of references) {
       const { seq, call, kind } = reference;
-      const fault = this.#judge(reference, rows.get(`${call}|${kind}`));
+      const fault = this.#check(reference, rows.get(`${call}|${kind}`));
       if (fault)
         this.#problems.add('payload', seq, `Entry ${seq}: the ${kind} payload of call ${call} ${fault}.`);
     }
   }
 
-  #judge(reference: Reference, row: AuditPayloadsTable | undefined): string | undefined {
-    const verdict = judgePayload(reference, row);
+  #check(reference: Reference, row: AuditPayloadsTable | undefined): string | undefined {
+    const verdict = checkPayload(reference, row);
     if (verdict.state === 'wrong') return verdict.why;
     if (verdict.state === 'verified') this.#verified += 1;
     else if (verdict.state === 'unkept') this.#unkept += 1;

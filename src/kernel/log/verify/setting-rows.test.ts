@@ -52,11 +52,11 @@ describe('settings and agents against the log', () => {
   describe('a pause', () => {
     it('must be stored with the person who ordered it last', async () => {
       take({ paused: true });
-      const missing = 'The setting paused is not set, the log says "person:ada".';
+      const missing = 'The setting paused is not set, but the log says "person:ada".';
       expect(await faults()).toEqual([{ seq: 0, message: missing }]);
       await set('paused', 'person:eve');
       expect(await faults()).toEqual([
-        { seq: 0, message: 'The setting paused is "person:eve", the log says "person:ada".' },
+        { seq: 0, message: 'The setting paused is "person:eve", but the log says "person:ada".' },
       ]);
       await set('paused', 'person:ada');
       expect(await faults()).toEqual([]);
@@ -64,7 +64,7 @@ describe('settings and agents against the log', () => {
 
     it('must not be stored after it was lifted, or without having been ordered', async () => {
       await set('paused', 'person:ada');
-      const message = 'The setting paused is "person:ada", the log says not set.';
+      const message = 'The setting paused is "person:ada", but the log says not set.';
       expect(await faults()).toEqual([{ seq: undefined, message }]);
       take({ paused: true });
       take({ paused: false });
@@ -80,7 +80,7 @@ describe('settings and agents against the log', () => {
       take({ agent_resumed: 'other' });
       take({ agent_paused: 7 });
       expect(await faults()).toEqual([
-        { seq: 0, message: 'The setting paused:agent:scout is not set, the log says "person:ada".' },
+        { seq: 0, message: 'The setting paused:agent:scout is not set, but the log says "person:ada".' },
       ]);
       await set('paused:agent:scout', 'person:ada');
       expect(await faults()).toEqual([]);
@@ -93,8 +93,11 @@ describe('settings and agents against the log', () => {
       await set('paused:agent:scout', 'person:ada');
       await set('paused:agent:other', 'person:ada');
       expect(await faults()).toEqual([
-        { seq: 1, message: 'The setting paused:agent:scout is "person:ada", the log says not set.' },
-        { seq: undefined, message: 'The setting paused:agent:other is "person:ada", the log says not set.' },
+        { seq: 1, message: 'The setting paused:agent:scout is "person:ada", but the log says not set.' },
+        {
+          seq: undefined,
+          message: 'The setting paused:agent:other is "person:ada", but the log says not set.',
+        },
       ]);
     });
   });
@@ -114,12 +117,12 @@ describe('settings and agents against the log', () => {
       expect(await faults()).toEqual([{ seq: 1, message }]);
     });
 
-    it('must not be stored when nobody set any', async () => {
+    it('must not be stored when no one set any', async () => {
       await set('policy_overrides', 'new');
       expect(await faults()).toEqual([{ seq: undefined, message }]);
     });
 
-    it('cannot be judged by an entry that does not name them', async () => {
+    it('cannot be checked by an entry that does not name them', async () => {
       take({ policy_version: '1' });
       await set('policy_overrides', 'new');
       expect(await faults()).toEqual([]);
@@ -143,11 +146,11 @@ describe('settings and agents against the log', () => {
       expect(await faults()).toEqual([
         {
           seq: 1,
-          message: `The setting audit.key.${first.id} is "active ${first.text}", the log says "retired ${first.text}".`,
+          message: `The setting audit.key.${first.id} is "active ${first.text}", but the log says "retired ${first.text}".`,
         },
         {
           seq: 1,
-          message: `The setting audit.key.${second.id} is not set, the log says "active ${second.text}".`,
+          message: `The setting audit.key.${second.id} is not set, but the log says "active ${second.text}".`,
         },
       ]);
     });
@@ -168,7 +171,7 @@ describe('settings and agents against the log', () => {
       expect(await faults()).toEqual([
         {
           seq: 0,
-          message: 'The setting audit.key. is not set, the log says "active test/log+nonsense".',
+          message: 'The setting audit.key. is not set, but the log says "active test/log+nonsense".',
         },
       ]);
     });
@@ -178,11 +181,14 @@ describe('settings and agents against the log', () => {
       announce({ action: 'add', key: key.text });
       await set(`audit.key.${key.id}`, `active ${key.text}`);
       expect(await faults()).toEqual([
-        { seq: undefined, message: 'The setting audit.origin is not set, the log is named "test/log".' },
+        { seq: undefined, message: 'The setting audit.origin is not set, but the log is named "test/log".' },
       ]);
       await set('audit.origin', 'other/log');
       expect(await faults()).toEqual([
-        { seq: undefined, message: 'The setting audit.origin is "other/log", the log is named "test/log".' },
+        {
+          seq: undefined,
+          message: 'The setting audit.origin is "other/log", but the log is named "test/log".',
+        },
       ]);
     });
   });
@@ -200,18 +206,18 @@ describe('settings and agents against the log', () => {
       expect(await faults()).toEqual([]);
       await store.database.db.updateTable('agents').set({ token_hash: 'other' }).execute();
       expect(await faults()).toEqual([
-        { seq: 0, message: 'Agent scout has another token than the one it was added with.' },
+        { seq: 0, message: 'Agent scout has a different token from the one it was added with.' },
       ]);
       await store.database.db
         .updateTable('agents')
         .set({ token_hash: 'hash', created_at: timeOf(9) })
         .execute();
       expect(await faults()).toEqual([
-        { seq: 0, message: 'Agent scout was added or revoked at another time than the log says.' },
+        { seq: 0, message: 'Agent scout was added or revoked at a different time from the one in the log.' },
       ]);
     });
 
-    it('is not judged by its token where the log names none', async () => {
+    it('is not checked by its token where the log names none', async () => {
       take({ agent_added: 'scout' });
       await row();
       expect(await faults()).toEqual([]);
@@ -220,7 +226,7 @@ describe('settings and agents against the log', () => {
     it('must be revoked when the log says so, and only then', async () => {
       take({ agent_added: 'scout', token_hash: 'hash' });
       await row({ revoked_at: timeOf(1) });
-      const message = 'Agent scout was added or revoked at another time than the log says.';
+      const message = 'Agent scout was added or revoked at a different time from the one in the log.';
       expect(await faults()).toEqual([{ seq: 0, message }]);
       take({ agent_revoked: 'scout' });
       expect(await faults()).toEqual([]);

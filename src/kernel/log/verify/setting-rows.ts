@@ -17,7 +17,7 @@ interface LoggedSetting {
   readonly entry: Entry;
 }
 
-/** Settings and agents against the entries that tell of their changes. */
+/** Settings and agents against the entries about their changes. */
 export class SettingCheck implements StateCheck {
   #paused: LoggedSetting | undefined;
   #overrides: LoggedSetting | undefined;
@@ -68,7 +68,7 @@ export class SettingCheck implements StateCheck {
   *#pauseErrors(stored: string | undefined): Generator<RowFault> {
     const by = this.#paused?.entry.extra?.paused === true ? this.#paused.entry.principal : undefined;
     if (stored === by) return;
-    const message = `The setting ${PAUSED} is ${show(stored)}, the log says ${show(by)}.`;
+    const message = `The setting ${PAUSED} is ${show(stored)}, but the log says ${show(by)}.`;
     yield { seq: this.#paused?.seq, message };
   }
 
@@ -85,7 +85,7 @@ export class SettingCheck implements StateCheck {
       if (value === by) continue;
       yield {
         seq: logged?.seq,
-        message: `The setting ${AGENT_PAUSED}${name} is ${show(value)}, the log says ${show(by)}.`,
+        message: `The setting ${AGENT_PAUSED}${name} is ${show(value)}, but the log says ${show(by)}.`,
       };
     }
   }
@@ -108,7 +108,7 @@ export class SettingCheck implements StateCheck {
       const value = stored.get(name);
       stored.delete(name);
       if (value !== `${state} ${text}`)
-        yield { seq, message: `The setting ${name} is ${show(value)}, the log says "${state} ${text}".` };
+        yield { seq, message: `The setting ${name} is ${show(value)}, but the log says "${state} ${text}".` };
     }
     for (const key of stored.keys())
       yield { seq: undefined, message: `The setting ${key} is a signing key that the log does not name.` };
@@ -117,7 +117,7 @@ export class SettingCheck implements StateCheck {
     if (origin !== undefined && values.get(ORIGIN) !== origin)
       yield {
         seq: undefined,
-        message: `The setting ${ORIGIN} is ${show(values.get(ORIGIN))}, the log is named "${origin}".`,
+        message: `The setting ${ORIGIN} is ${show(values.get(ORIGIN))}, but the log is named "${origin}".`,
       };
   }
 
@@ -137,9 +137,12 @@ export class SettingCheck implements StateCheck {
       const revoked = known?.revoked?.entry.at ?? null;
       const token = added.extra?.token_hash;
       if (created_at !== added.at || revoked_at !== revoked)
-        yield { seq, message: `Agent ${name} was added or revoked at another time than the log says.` };
+        yield {
+          seq,
+          message: `Agent ${name} was added or revoked at a different time from the one in the log.`,
+        };
       if (typeof token === 'string' && token !== token_hash)
-        yield { seq, message: `Agent ${name} has another token than the one it was added with.` };
+        yield { seq, message: `Agent ${name} has a different token from the one it was added with.` };
     }
     for (const [name, { added }] of missing)
       yield { seq: added?.seq, message: `Agent ${name} is in the log, but its row is missing.` };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
 import { standingDigest } from '../../../lib/standing-digest.ts';
-import { dated, type Told } from './history.fixture.ts';
+import { dated, type EntryDraft } from './history.fixture.ts';
 import { StandingHistoryCheck, StandingRowCheck } from './standing.ts';
 
 const UNTIL = '2026-01-02T00:00:00.000Z';
@@ -18,32 +18,32 @@ const row = {
   created_at: '2026-01-01T00:00:00.000Z',
   created_by: 'person:ada',
 };
-const given: Told = {
+const given: EntryDraft = {
   kind: 'config',
   principal: 'person:ada',
   tool: 'post',
   approval: { uuid: 's', digest: standingDigest(row) },
   extra: { standing_added: 's', agent: 'agent:local', until: UNTIL, uses: 2 },
 };
-const use: Told = { kind: 'intent', principal: 'agent:local', tool: 'post', extra: { standing: 's' } };
-const revokedAt = (at: string, principal = 'person:ada'): Told => ({
+const use: EntryDraft = { kind: 'intent', principal: 'agent:local', tool: 'post', extra: { standing: 's' } };
+const revokedAt = (at: string, principal = 'person:ada'): EntryDraft => ({
   ...{ kind: 'config', at, principal, extra: { standing_revoked: 's' } },
 });
 
 describe('a call under a standing approval', () => {
   /** What is wrong with each entry. */
-  const history = (...entries: Told[]) => {
+  const history = (...entries: EntryDraft[]) => {
     const check = new StandingHistoryCheck();
     return entries.map((entry, seq) => check.take(seq, dated(entry)));
   };
-  const last = (...entries: Told[]) => history(...entries).at(-1);
+  const last = (...entries: EntryDraft[]) => history(...entries).at(-1);
 
   it('is accepted as often as the person approved, until the moment it expires', () => {
     const before = { ...use, at: '2026-01-01T23:59:59.999Z' };
     expect(history(given, use, before)).toEqual([undefined, undefined, undefined]);
   });
 
-  it.each<[string, Told[], string]>([
+  it.each<[string, EntryDraft[], string]>([
     ['no one gave it', [use], 'runs under standing approval s, which no one had given'],
     [
       'an agent gave it',
@@ -65,7 +65,7 @@ describe('a call under a standing approval', () => {
       [given, { ...use, tool: 'delete' }],
       'runs under standing approval s, which is for agent:local and post',
     ],
-    ['it was used up', [given, use, use, use], 'uses standing approval s for the 3th of 2 times'],
+    ['it was used up', [given, use, use, use], 'uses standing approval s 3 times, but it allows 2'],
     [
       'it expires in that moment',
       [given, { ...use, at: UNTIL }],
@@ -86,12 +86,12 @@ describe('a call under a standing approval', () => {
   });
 
   it('is not ended by an entry that is not a decision', () => {
-    const claimed: Told = { ...revokedAt(UNTIL), kind: 'outcome' };
+    const claimed: EntryDraft = { ...revokedAt(UNTIL), kind: 'outcome' };
     expect(last(given, claimed, use)).toBeUndefined();
   });
 
   it('is not read from entries that name none', () => {
-    const entries: Told[] = [
+    const entries: EntryDraft[] = [
       { kind: 'config' },
       { kind: 'intent' },
       { kind: 'config', extra: { standing_added: 1, standing_revoked: 2 } },
@@ -122,7 +122,7 @@ describe('the row of a standing approval', () => {
       .insertInto('standing_approvals')
       .values({ id: 7, ...row, used: 0, revoked_at: null, revoked_by: null, ...more })
       .execute();
-  const compare = (...entries: Told[]) => {
+  const compare = (...entries: EntryDraft[]) => {
     const check = new StandingRowCheck();
     entries.forEach((entry, index) => {
       check.take(10 + index, dated(entry));
@@ -153,11 +153,11 @@ describe('the row of a standing approval', () => {
   it.each([
     ['what was approved differs', { predicates: '[{}]' }, 'is not what the log says was approved'],
     ['what was approved cannot be read', { predicates: '[' }, 'is not what the log says was approved'],
-    ['the uses differ', { used: 1 }, 'says it was used 1 times, the log says 0'],
+    ['the uses differ', { used: 1 }, 'says it was used 1 times, but the log says 0'],
     [
       'only the row was revoked',
       { revoked_at: UNTIL },
-      `says it was revoked at "${UNTIL}", the log says "null"`,
+      `says it was revoked at "${UNTIL}", but the log says "null"`,
     ],
   ])('is named when %s', async (_when, more, message) => {
     await insert(more);
@@ -170,7 +170,7 @@ describe('the row of a standing approval', () => {
       {
         seq: 10,
         message:
-          'Standing approval 7 (s) says it was revoked by "person:mallory", the log says "person:ada".',
+          'Standing approval 7 (s) says it was revoked by "person:mallory", but the log says "person:ada".',
       },
     ]);
   });

@@ -63,7 +63,7 @@ class StandingLedger {
     if (one.agent !== principal || one.tool !== tool)
       return `runs under standing approval ${uuid}, which is for ${one.agent} and ${one.tool}`;
     if (one.used > one.uses)
-      return `uses standing approval ${uuid} for the ${one.used}th of ${one.uses} times`;
+      return `uses standing approval ${uuid} ${one.used} times, but it allows ${one.uses}`;
     if (at >= one.until) return `runs under standing approval ${uuid}, which had expired`;
     if (one.revokedAt !== null) return `runs under standing approval ${uuid}, which had been revoked`;
     return undefined;
@@ -100,11 +100,12 @@ export class StandingRowCheck implements StateCheck {
       }
       const wrong = (what: string) => faults.push({ seq: logged.seq, message: `${name} ${what}.` });
       if (digestOf(row) !== logged.digest) wrong('is not what the log says was approved');
-      if (row.used !== logged.used) wrong(`says it was used ${row.used} times, the log says ${logged.used}`);
+      if (row.used !== logged.used)
+        wrong(`says it was used ${row.used} times, but the log says ${logged.used}`);
       if (row.revoked_at !== logged.revokedAt)
-        wrong(`says it was revoked at "${row.revoked_at}", the log says "${logged.revokedAt}"`);
+        wrong(`says it was revoked at "${row.revoked_at}", but the log says "${logged.revokedAt}"`);
       if (row.revoked_by !== logged.revokedBy)
-        wrong(`says it was revoked by "${row.revoked_by}", the log says "${logged.revokedBy}"`);
+        wrong(`says it was revoked by "${row.revoked_by}", but the log says "${logged.revokedBy}"`);
     }
     for (const [uuid, { seq }] of missing)
       faults.push({ seq, message: `Standing approval ${uuid} is in the log, but its row is missing.` });

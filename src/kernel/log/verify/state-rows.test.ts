@@ -7,7 +7,7 @@ import { appendEntries } from '../log.ts';
 import { Problems } from './report.ts';
 import { StateRows } from './state-rows.ts';
 
-const PAUSED_BY_ADA = 'The setting paused is "person:ada", the log says not set.';
+const PAUSED_BY_ADA = 'The setting paused is "person:ada", but the log says not set.';
 
 describe('rows of a store that is written to while it is verified', () => {
   let store: TestStore;
@@ -62,7 +62,7 @@ describe('rows of a store that is written to while it is verified', () => {
     expect(messages()).toEqual([]);
   });
 
-  it('are compared with more such entries than are read at once', async () => {
+  it('are compared with more such entries than are read in one step', async () => {
     const watched = whileRead();
     await append(...Array.from({ length: 498 }, () => ({ paused: false })));
     // A call that would count twice if it were read twice.
@@ -78,7 +78,7 @@ describe('rows of a store that is written to while it is verified', () => {
     expect(watched.reads()).toBe(1);
   });
 
-  it('are wrong when they differ and nobody writes', async () => {
+  it('are wrong when they differ and no process writes', async () => {
     const watched = whileRead();
     const rows = new StateRows(watched.database, problems);
     await pause();
@@ -97,7 +97,7 @@ describe('rows of a store that is written to while it is verified', () => {
     expect(watched.reads()).toBe(2);
   });
 
-  it('are wrong when they differ each time, however much is written meanwhile', async () => {
+  it('are wrong when they differ each time, however much is written in between', async () => {
     await pause();
     const busy = () => append({ note: 'busy' });
     const watched = whileRead(busy, busy, busy, busy, busy, busy, busy);

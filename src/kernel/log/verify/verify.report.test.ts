@@ -132,7 +132,7 @@ describe('the report of verify', () => {
         .filter(({ code }) => code === 'missing')
         .map(({ seq, to }) => [seq, to]);
 
-    it('names the entries of whole pages, and goes on with the first that follows', async () => {
+    it('names the entries of whole pages, and continues with the first that follows', async () => {
       await append(1_400);
       await remove(256, 800);
       await remove(1_000, 1_000);
@@ -152,7 +152,7 @@ describe('the report of verify', () => {
   describe('on a damaged database', () => {
     const HEAD = 'The head of the log cannot be read: the database is damaged (broken).';
 
-    it('goes on when the head cannot be read', async () => {
+    it('continues when the head cannot be read', async () => {
       await append(3);
       const database = failing('SQLITE_CORRUPT', { statements: [1] });
       const report = await verifyLog(database);
@@ -162,7 +162,7 @@ describe('the report of verify', () => {
       await expect(verifyLog(failing('SQLITE_BUSY', { statements: [1] }))).rejects.toThrow('broken');
     });
 
-    it('goes on when the head of an empty log cannot be read', async () => {
+    it('continues when the head of an empty log cannot be read', async () => {
       const report = await verifyLog(failing('SQLITE_CORRUPT', { statements: [1] }));
       expect(report).toMatchObject({ ok: false, size: 0 });
     });
@@ -178,7 +178,7 @@ describe('the report of verify', () => {
       ]);
     });
 
-    it('goes on when the checkpoints cannot be read', async () => {
+    it('continues when the checkpoints cannot be read', async () => {
       await append(3);
       const report = await verifyLog(failing('SQLITE_CORRUPT', { table: 'audit_checkpoints' }));
       expect(report.size).toBe(3);
@@ -187,7 +187,7 @@ describe('the report of verify', () => {
       );
     });
 
-    it('goes on when the body of an entry cannot be read', async () => {
+    it('continues when the body of an entry cannot be read', async () => {
       await append(3);
       await db().updateTable('audit_log').set({ body: 'x' }).where('seq', '=', 1).execute();
       expect(await messages()).toEqual([expect.stringContaining('Entry 1 does not match its hash')]);
@@ -230,7 +230,7 @@ describe('the report of verify', () => {
       return seen;
     };
 
-    it('comes of chunks that are taken whole, or page by page where one cannot be read', async () => {
+    it('reads chunks in one piece, and page by page where one cannot be read', async () => {
       expect(await progress(store.database)).toEqual([CHUNK, CHUNK + 256]);
       const pages = Array.from({ length: 17 }, (_, page) => (page + 1) * 256);
       expect(await progress(failing('SQLITE_CORRUPT', { statements: [2] }))).toEqual(pages);
