@@ -22,7 +22,7 @@ import { isObject } from '../lib/is-object.ts';
 import { closest } from '../lib/text.ts';
 import { resolvePrincipal } from './identity.ts';
 import { whenDropped } from './in-flight.ts';
-import { callStamp, type QuestionState, runLeg, type TaskWish } from './legs.ts';
+import { callStamp, type QuestionState, runLeg, type TaskOptions } from './legs.ts';
 import type { Peer, Served } from './served.ts';
 import type { Ending } from './task-board.ts';
 import { asForeign, boardOf, taskHandle } from './tasks.ts';
@@ -73,18 +73,18 @@ export async function callTool(
     meta: foreignMeta(context.mcpReq),
     onLog: logSender(context),
   };
-  const wish = taskWish(served, owned, caller, context.mcpReq.envelope ? undefined : params.task);
-  if (wish?.begin === 'now' && !boardOf(served).hasShare(principalName(principal))) {
+  const wanted = taskOptions(served, owned, caller, context.mcpReq.envelope ? undefined : params.task);
+  if (wanted?.begin === 'now' && !boardOf(served).hasShare(principalName(principal))) {
     const refusal = tooManyTasks(principalName(principal), served.shares.tasks);
     return render(served, owned, await served.invoke({ ...request, refusal }), peer);
   }
   const onProgress = progressSender(context);
-  if (wish || owned.tool.asksClient) {
+  if (wanted || owned.tool.asksClient) {
     const { capabilities } = caller;
     const leg = await runLeg(served, { ...request, onProgress }, context, {
       capabilities,
       codec,
-      task: wish,
+      task: wanted,
     });
     if ('asked' in leg) return leg.asked;
     if ('task' in leg) return taskHandle(leg.task, context) as unknown as CallToolResult;
@@ -153,7 +153,7 @@ export async function callPlainTool(
 const tooManyTasks = (owner: string, max: number): ToolError =>
   new ToolError(
     'quota_exceeded',
-    `${owner} already has ${max} working tasks, the most it may have (server.max_tasks_per_agent). Nothing was done: wait until some are finished, or cancel them.`,
+    `${owner} already has ${max} working tasks, the maximum (server.max_tasks_per_agent). Nothing was done: wait until some are finished, or cancel them.`,
     { detail: { setting: 'server.max_tasks_per_agent', max } },
   );
 
@@ -197,12 +197,12 @@ function render(
 }
 
 /** Whether the client is given a handle, and when; undefined where it waits for the result. */
-function taskWish(
+function taskOptions(
   served: Served,
   bound: BoundTool,
   { takesTasks }: Caller,
   wanted: unknown,
-): TaskWish | undefined {
+): TaskOptions | undefined {
   const { tool } = bound;
   const toEnding = (result: Promise<CallResult>): Promise<Ending> => endingOf(served, bound, result);
   if (wanted !== undefined) {
@@ -247,7 +247,7 @@ export async function identify(served: Served, peer: Peer, shown: unknown): Prom
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, text);
 }
 
-/** Discovery's call_tool is replaced by the tool it names, so that the inner tool's effect is what is judged. */
+/** Discovery's call_tool is replaced by the tool it names, so that the inner tool's effect is what is evaluated. */
 export async function pick(
   served: Served,
   name: string,

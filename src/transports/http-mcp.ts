@@ -79,7 +79,7 @@ export function createMcpEndpoint(
   };
   const sweep = setInterval(dropIdle, SWEEP_MS).unref();
 
-  /** Makes room among the principal's own sessions; nobody else's is touched. False when all of them are in use. */
+  /** Makes room among the principal's own sessions; other principals' are not touched. False when all of them are in use. */
   const hasShare = (owner: string): boolean => {
     dropIdle();
     const own = [...sessions].filter(([, session]) => session.owner === owner);
@@ -128,7 +128,7 @@ export function createMcpEndpoint(
         return rpcError(
           429,
           -32000,
-          `${owner} already has ${served.shares.sessions} open sessions, the most it may have (server.max_sessions_per_agent). Close some, or wait.`,
+          `${owner} already has ${served.shares.sessions} open sessions, the maximum (server.max_sessions_per_agent). Close some, or wait.`,
         );
       const session = await openSession(principal);
       return session.transport.handleRequest(request, { parsedBody });

@@ -139,7 +139,7 @@ const portOf = (server: Server | undefined): number | undefined => {
 const TRIES = 10;
 
 /**
- * To a browser `localhost` is both 127.0.0.1 and ::1: whoever holds the port on the other one is the same page, with the
+ * To a browser `localhost` is both 127.0.0.1 and ::1: a process that holds the port on the other one is the same page, with the
  * same passkeys. So both are taken, or neither; a host without IPv6 has only the one.
  */
 async function listenOnBoth(

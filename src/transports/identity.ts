@@ -6,7 +6,7 @@ import type { Served } from './served.ts';
 export interface Credentials {
   /** An agent's token; an empty one counts as shown, and is refused. */
   readonly token: string | undefined;
-  /** Set where whoever reaches the entry point need not be on this machine. */
+  /** Set where clients on other machines can reach the entry point. */
   readonly needsToken?: boolean;
 }
 

@@ -43,7 +43,7 @@ export function trackCalls(served: Served): InFlight {
     served: {
       ...served,
       invoke(request) {
-        // To any other tool the signal means stop, and short work shall end by itself.
+        // To any other tool the signal means stop, and short work should end on its own.
         const mayGoOn = request.bound.tool.outlivesCaller === true && request.signal;
         const call = served.invoke(
           mayGoOn ? { ...request, signal: AbortSignal.any([mayGoOn, left.signal]) } : request,

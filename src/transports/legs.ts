@@ -26,7 +26,7 @@ export interface QuestionState {
 }
 
 /** When the client gets a handle: immediately, or once a third-party server makes a task of the call. */
-export interface TaskWish {
+export interface TaskOptions {
   readonly begin: 'now' | 'with-remote';
   /** Must not fail. */
   toEnding(result: Promise<CallResult>): Promise<Ending>;
@@ -35,7 +35,7 @@ export interface TaskWish {
 export interface LegOptions {
   readonly capabilities: JsonObject;
   readonly codec: RequestStateCodec<QuestionState>;
-  readonly task?: TaskWish | undefined;
+  readonly task?: TaskOptions | undefined;
 }
 
 export type Leg =
@@ -53,7 +53,7 @@ export async function runLeg(
   served: Served,
   request: CallRequest,
   { mcpReq }: ServerContext,
-  { capabilities, codec, task: wish }: LegOptions,
+  { capabilities, codec, task: wanted }: LegOptions,
 ): Promise<Leg> {
   const calls = parkedCalls.get(served) ?? new ParkedCalls();
   parkedCalls.set(served, calls);
@@ -71,8 +71,8 @@ export async function runLeg(
   call.onLog = request.onLog;
   if (waiting) waiting.answer((mcpReq.inputResponses ?? {}) as JsonObject);
   else {
-    const begin = (): Task | undefined => wish && call.becomeTask(boardOf(served), wish.toEnding);
-    const inTask = wish?.begin === 'now' && begin() !== undefined;
+    const begin = (): Task | undefined => wanted && call.becomeTask(boardOf(served), wanted.toEnding);
+    const inTask = wanted?.begin === 'now' && begin() !== undefined;
     const { asksClient } = request.bound.tool;
     call.start(() =>
       served.invoke({
@@ -81,7 +81,7 @@ export async function runLeg(
         onLog: (message) => call.onLog?.(message),
         signal: call.signal,
         ask: asksClient ? { capabilities, put: (requests) => call.put(requests) } : undefined,
-        task: wish && { begin: () => void (inTask || begin()) },
+        task: wanted && { begin: () => void (inTask || begin()) },
       }),
     );
   }

@@ -11,7 +11,7 @@ const never = new Promise<never>(() => {});
 afterEach(() => void vi.useRealTimers());
 
 describe('a call that asks its client', () => {
-  it('ends a leg with the question, and goes on with the answer to the result', async () => {
+  it('ends a leg with the question, and continues with the answer to the result', async () => {
     const { call } = open();
     call.start(async () => {
       expect(await call.put({ ask: 1 })).toEqual({ said: 'yes' });

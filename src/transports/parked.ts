@@ -120,7 +120,7 @@ export class ParkedCall {
       return await Promise.race([asked, result]);
     } finally {
       this.#endLeg = undefined;
-      // The SDK closes a request's own server after its answer, which must not cancel the call that goes on.
+      // The SDK closes a request's own server after its answer, which must not cancel the call that continues.
       cancelled.removeEventListener('abort', abandon);
     }
   }

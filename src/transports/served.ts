@@ -18,7 +18,7 @@ export interface Served {
   readonly prompts: readonly Prompt[];
   /** Resources and prompts of third-party servers; undefined where there is none. */
   readonly foreign?: ServedForeign;
-  /** Set where what is offered can change while serving; the listener hears of it until the answer is called. */
+  /** Set where what is offered can change while serving; the listener is called for each change until the returned function is called. */
   watch?(listener: (change: ServedChange) => void): () => void;
   readonly log: Log;
   readonly shares: Shares;

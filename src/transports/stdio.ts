@@ -26,7 +26,7 @@ export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** Called when the other end has gone. Whoever sets it closes the transport once running calls have ended. */
+  /** Called when the other end has gone. Its owner closes the transport once running calls have ended. */
   onend?: () => void;
   /** Called with each message that could be read, before it is handled. */
   onread?: () => void;

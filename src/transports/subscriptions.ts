@@ -17,7 +17,7 @@ interface Holder {
   readonly transport: string;
 }
 
-/** Which connection follows which resource of a third-party server. The server is told when the last one leaves. */
+/** Which connection follows which resource of a third-party server. The server is notified when the last one leaves. */
 export class Subscriptions {
   readonly #served: Served;
   readonly #holders = new Map<string, Map<object, Holder>>();

@@ -132,7 +132,7 @@ export function addTaskMethods(
 ): void {
   const board = boardOf(served);
   const ownerOf = async (context: ServerContext): Promise<string> => {
-    // Clients of 2025 were told of tasks only where third-party servers may have some.
+    // Tasks were announced to clients of 2025 only where third-party servers may have some.
     if (!context.mcpReq.envelope && !served.foreign)
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
     if (context.mcpReq.envelope && !takesTasks(context)) {

@@ -35,7 +35,7 @@ export async function serveOnTcp(
     socket.once('close', () => open.delete(socket));
     socket.setNoDelay(true);
     const transport = new LineTransport(socket, socket, MAX_UNKNOWN_BYTES);
-    // Where no token is needed, whoever speaks the protocol is known.
+    // Where no token is needed, a client that speaks the protocol counts as known.
     if (!needsToken) transport.onread = () => transport.allowLongLines();
     const silentMs = needsToken ? Math.min(slowMs, served.shares.idleMs) : served.shares.idleMs;
     const watch = new SocketWatch(socket, transport, { slowMs, silentMs, idleMs: served.shares.idleMs });

@@ -48,19 +48,19 @@ export async function approve(context: DecideContext, approval: Approval): Promi
 
 function resultOf({ approval, outcome }: Decided): JsonObject {
   if (outcome?.status === 'ok') return (outcome.data ?? {}) as JsonObject;
-  const stands = `Suggestion ${approval.uuid} is now ${approval.state}.`;
+  const state = `Suggestion ${approval.uuid} is now ${approval.state}.`;
   if (outcome && 'fault' in outcome) {
     const { fault } = outcome;
-    throw fault.reworded(`Approved, but it could not be applied: ${fault.message} ${stands}`, {
+    throw fault.reworded(`Approved, but it could not be applied: ${fault.message} ${state}`, {
       detail: { ...fault.detail, suggestion_id: approval.uuid, state: approval.state },
       cause: fault,
-      // In doubt stays in doubt: this call must not claim that nothing happened.
+      // An unknown outcome stays unknown: this call must not claim that nothing happened.
       effect: outcome.status === 'indeterminate' ? 'unknown' : fault.effect,
     });
   }
   throw new ToolError(
     'approval_state',
-    `Approved, but not applied (${outcome?.status ?? 'no outcome'}). ${stands}`,
+    `Approved, but not applied (${outcome?.status ?? 'no outcome'}). ${state}`,
     {
       detail: { suggestion_id: approval.uuid, state: approval.state },
     },

@@ -374,16 +374,16 @@ describe('suggestions and projects', () => {
 });
 
 describe('pending suggestions shown to an agent', () => {
-  type Told = { suggestions: object[]; metadata_suggestions: object[] };
+  type Listed = { suggestions: object[]; metadata_suggestions: object[] };
 
   it('leaves out metadata of a source that was put off limits since', async () => {
     const topics = { source_id: 1, topics: ['asylum case'] };
     await world.data('suggest_source_metadata', topics, asAda);
-    expect((await world.data<Told>('list_pending_suggestions')).metadata_suggestions).toHaveLength(1);
+    expect((await world.data<Listed>('list_pending_suggestions')).metadata_suggestions).toHaveLength(1);
     await world.data('set_source_access', { source_id: 1, off_limits: true }, asAda);
-    expect((await world.data<Told>('list_pending_suggestions')).metadata_suggestions).toEqual([]);
+    expect((await world.data<Listed>('list_pending_suggestions')).metadata_suggestions).toEqual([]);
     expect(
-      (await world.data<Told>('list_pending_suggestions', {}, asAda)).metadata_suggestions,
+      (await world.data<Listed>('list_pending_suggestions', {}, asAda)).metadata_suggestions,
     ).toMatchObject([{ source_id: 1, summary: expect.stringContaining('asylum case') }]);
   });
 
@@ -395,10 +395,10 @@ describe('pending suggestions shown to an agent', () => {
     });
     const memo = 'about fear\n#####\nMrs Smith is lying';
     await world.kernel.approvals.edit(suggestion_id, ADA, { name: 'Fear', color: '#808080', memo });
-    expect((await world.data<Told>('list_pending_suggestions')).suggestions).toMatchObject([
+    expect((await world.data<Listed>('list_pending_suggestions')).suggestions).toMatchObject([
       { name: 'Fear', description: 'about fear' },
     ]);
-    expect((await world.data<Told>('list_pending_suggestions', {}, asAda)).suggestions).toMatchObject([
+    expect((await world.data<Listed>('list_pending_suggestions', {}, asAda)).suggestions).toMatchObject([
       { description: memo },
     ]);
   });
@@ -438,13 +438,13 @@ describe('pending suggestions shown to an agent', () => {
       asAda,
     );
     await world.data('set_pseudonym', { original: 'Maria Lopez', pseudonym: 'P1' }, asAda);
-    expect((await world.data<Told>('list_pending_suggestions')).suggestions).toMatchObject([
+    expect((await world.data<Listed>('list_pending_suggestions')).suggestions).toMatchObject([
       { name: 'P1 and fear', rationale: 'P1 says so', description: 'on P1' },
     ]);
-    expect((await world.data<Told>('list_pending_coding_suggestions')).suggestions).toMatchObject([
+    expect((await world.data<Listed>('list_pending_coding_suggestions')).suggestions).toMatchObject([
       { rationale: 'so says P1' },
     ]);
-    expect((await world.data<Told>('list_pending_suggestions', {}, asAda)).suggestions).toMatchObject([
+    expect((await world.data<Listed>('list_pending_suggestions', {}, asAda)).suggestions).toMatchObject([
       { name: 'Maria Lopez and fear', description: 'on Maria Lopez' },
     ]);
   });

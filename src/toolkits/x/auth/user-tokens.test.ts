@@ -114,7 +114,7 @@ describe('a signed-in account', () => {
     expect(await refreshes()).toBe(1);
   });
 
-  it('gets a new token and goes on when X refuses the old one before its time', async () => {
+  it('gets a new token and continues when X refuses the old one before its time', async () => {
     const tokens = await signIn(7200);
     await new TokenFile(dataDir).write({ ...tokens, access_token: 'revoked' });
     const api = await onX();

@@ -112,7 +112,7 @@ export async function connectX(options: ConnectOptions): Promise<XApi> {
   const ports = {
     backend,
     store: withDbErrors(new ExchangeStore(options.db, backend, warnLost(options.log))),
-    patience: { sleep: options.sleep ?? sleep, random: options.random ?? Math.random },
+    timing: { sleep: options.sleep ?? sleep, random: options.random ?? Math.random },
     log: options.log,
     timeoutMs: (options.settings.request_timeout_seconds ?? DEFAULT_TIMEOUT_S) * 1000,
     now: options.now,

@@ -161,7 +161,7 @@ export const missingScopes = ({ endpoint, granted }: Pick<FaultContext, 'endpoin
 const effectOf = (context: FaultContext) => (context.change ? ({ effect: 'unknown' } as const) : {});
 
 export function resetOf(headers: Readonly<Record<string, string>>, now: Date): Date | undefined {
-  // Limits per day lie beside the usual one; the one that is used up counts.
+  // Daily limits exist in addition to the usual one; the one that is used up counts.
   const daily = ['x-user-limit-24hour', 'x-app-limit-24hour']
     .filter((name) => headers[`${name}-remaining`] === '0')
     .map((name) => Number(headers[`${name}-reset`]))

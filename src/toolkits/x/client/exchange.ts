@@ -23,7 +23,7 @@ const JITTER = 0.25;
 export async function withRetries<T>(
   attempt: (retries: number) => Promise<T>,
   isTransient: (error: unknown) => boolean,
-  patience: RetryTiming,
+  timing: RetryTiming,
   signal?: AbortSignal,
 ): Promise<T> {
   for (let retries = 0; ; retries++) {
@@ -32,7 +32,7 @@ export async function withRetries<T>(
     } catch (error) {
       if (retries >= RETRIES || signal?.aborted || !isTransient(error)) throw error;
       const wait = Math.min(BASE_MS * 2 ** retries, CAP_MS);
-      await patience.sleep(wait * (1 + JITTER * patience.random()), signal);
+      await timing.sleep(wait * (1 + JITTER * timing.random()), signal);
     }
   }
 }
@@ -65,7 +65,7 @@ export interface ExchangePorts {
   /** Opens the line on first use: the sandbox starts here. */
   line(): Promise<Line>;
   readonly store: ExchangeStore;
-  readonly patience: RetryTiming;
+  readonly timing: RetryTiming;
   readonly log: Log;
   readonly timeoutMs: number;
   now(): Date;
@@ -98,7 +98,7 @@ export class Exchanger {
     const attempt = (retries: number) => this.#once(request, target, options, retries);
     if (target.change) return this.#settle(target, options, () => attempt(0));
     return this.#settle(target, options, () =>
-      withRetries(attempt, isTransient, this.#ports.patience, options.signal).catch((error: unknown) => {
+      withRetries(attempt, isTransient, this.#ports.timing, options.signal).catch((error: unknown) => {
         // The caller wants to see the last 5xx itself.
         if (error instanceof TransientError) return error.answer;
         throw error;

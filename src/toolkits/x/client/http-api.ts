@@ -153,7 +153,7 @@ export class HttpXApi implements XApi {
   ): Promise<UploadedMedia> {
     return upload(file, {
       call: (id, args) => this.#call(ENDPOINTS[id], args, options),
-      sleep: (ms) => this.#ports.patience.sleep(ms, options.signal),
+      sleep: (ms) => this.#ports.timing.sleep(ms, options.signal),
       now: this.#ports.now,
       ...(options.progress ? { progress: options.progress } : {}),
     });

@@ -117,36 +117,37 @@ export async function postInside(services: XServices, request: RawRequest): Prom
   const body = readBody(request.body);
   const text = body.text ?? body.status ?? request.query?.find(({ key }) => key === 'status')?.value;
   const reply = isObject(body.reply) ? body.reply.in_reply_to_tweet_id : body.in_reply_to_status_id;
-  const wish = { text: typeof text === 'string' ? text : '' };
-  if (typeof reply === 'string') return { kind: 'reply', ...wish, inReplyTo: reply };
-  if (typeof body.quote_tweet_id === 'string') return { kind: 'quote', ...wish, quoted: body.quote_tweet_id };
-  return { kind: 'tweet', ...wish };
+  const wanted = { text: typeof text === 'string' ? text : '' };
+  if (typeof reply === 'string') return { kind: 'reply', ...wanted, inReplyTo: reply };
+  if (typeof body.quote_tweet_id === 'string')
+    return { kind: 'quote', ...wanted, quoted: body.quote_tweet_id };
+  return { kind: 'tweet', ...wanted };
 }
 
 export async function checkPostInside(services: XServices, request: RawRequest): Promise<void> {
-  const wish = await postInside(services, request);
+  const wanted = await postInside(services, request);
   // Media alone is a post without text; there is nothing to judge but the count, which `admit` does.
-  if (wish && wish.text !== '') await services.safety.check({ kind: wish.kind, texts: [wish.text] });
+  if (wanted && wanted.text !== '') await services.safety.check({ kind: wanted.kind, texts: [wanted.text] });
 }
 
 export async function sendRawPost(
   context: ToolContext<XServices>,
   request: RawRequest,
-  wish: PostRequest,
+  wanted: PostRequest,
 ): Promise<RawReply> {
   const { services, callId, now } = context;
-  const author = wish.inReplyTo ? await targetAuthor(context, wish.inReplyTo) : undefined;
-  const target = wish.inReplyTo ?? wish.quoted;
+  const author = wanted.inReplyTo ? await targetAuthor(context, wanted.inReplyTo) : undefined;
+  const target = wanted.inReplyTo ?? wanted.quoted;
   await services.safety.admit(
     {
       id: callId,
-      kind: wish.kind,
-      text: wish.text,
+      kind: wanted.kind,
+      text: wanted.text,
       actor: principalName(context.principal),
       ...(target ? { targetTweetId: target } : {}),
       ...(author ? { targetAuthorId: author.id } : {}),
     },
-    wish.text === '' ? [] : [wish.text],
+    wanted.text === '' ? [] : [wanted.text],
   );
   try {
     const reply = await sendRaw(context, request);

@@ -141,7 +141,7 @@ async function awaitsSignature(
   if (!(error instanceof ToolError) || error.code !== 'signature_required') return false;
   const { tool, args } = callFor(row);
   if ((await kernel.policy.evaluate(tool, args, SCHEDULER))?.action !== 'ask') return false;
-  await growth.agenda.linkApproval(row.id, permit.id);
+  await growth.contentQueue.linkApproval(row.id, permit.id);
   return true;
 }
 
@@ -164,7 +164,7 @@ export async function askAboutScheduled(context: ToolContext<XServices>, row: Co
       context: { content_id: row.id, scheduled_by_call: context.callId },
       expiresAt: new Date(Date.parse(row.scheduled_for) + PERMIT_MS),
     });
-    await growth.agenda.linkApproval(row.id, permit.id);
+    await growth.contentQueue.linkApproval(row.id, permit.id);
   } catch (error) {
     // The item is scheduled all the same; when its time comes the policy asks.
     log.warn('A scheduled post could not be queued for approval', { item: row.id, error: String(error) });

@@ -45,7 +45,7 @@ export interface Written {
   readonly length: number;
 }
 
-export interface ReplyWish {
+export interface ReplyRequest {
   readonly post: QuotedPost;
   readonly context?: string;
   readonly archetype?: Archetype;
@@ -87,15 +87,18 @@ export class Writer {
     return this.#options.settings.llm.provider !== '';
   }
 
-  async reply(wish: ReplyWish, signal: AbortSignal): Promise<Written & { readonly archetype: Archetype }> {
+  async reply(
+    wanted: ReplyRequest,
+    signal: AbortSignal,
+  ): Promise<Written & { readonly archetype: Archetype }> {
     const { business, limits } = this.#options.settings;
-    const archetype = wish.archetype ?? pickArchetype(this.#options.random);
+    const archetype = wanted.archetype ?? pickArchetype(this.#options.random);
     const prompt = lines([
       'Write a reply to this post.',
-      untrusted(wish.post),
+      untrusted(wanted.post),
       ARCHETYPES[archetype].guide,
-      wish.context ? `The person who asked adds: ${wish.context}` : '',
-      productRule(business, wish.mentionProduct ?? false),
+      wanted.context ? `The person who asked adds: ${wanted.context}` : '',
+      productRule(business, wanted.mentionProduct ?? false),
       avoid(limits.banned_phrases),
     ]);
     const style = business.reply_style;
@@ -113,14 +116,18 @@ export class Writer {
 
   /** `style` is one of the formats, or words of the caller's own. */
   async tweet(
-    wish: { readonly topic: string; readonly style?: string },
+    wanted: { readonly topic: string; readonly style?: string },
     signal: AbortSignal,
   ): Promise<Written> {
     const { business, limits } = this.#options.settings;
     const guide =
-      wish.style === undefined ? '' : isFormat(wish.style) ? FORMATS[wish.style] : `Style: ${wish.style}`;
+      wanted.style === undefined
+        ? ''
+        : isFormat(wanted.style)
+          ? FORMATS[wanted.style]
+          : `Style: ${wanted.style}`;
     const prompt = lines([
-      `Write one original post about: ${wish.topic}`,
+      `Write one original post about: ${wanted.topic}`,
       guide,
       avoid(limits.banned_phrases),
     ]);
@@ -133,18 +140,18 @@ export class Writer {
       temperature: 0.8,
       signal,
     });
-    await this.#remember('tweet', written.text, wish.topic, wish.style);
+    await this.#remember('tweet', written.text, wanted.topic, wanted.style);
     return written;
   }
 
-  async thread(wish: ThreadRequest, signal: AbortSignal): Promise<readonly Written[]> {
+  async thread(wanted: ThreadRequest, signal: AbortSignal): Promise<readonly Written[]> {
     const { business, limits } = this.#options.settings;
     const prompt = lines([
-      `Write a thread of exactly ${wish.count} posts about: ${wish.topic}`,
-      wish.structure ? `Structure: ${STRUCTURES[wish.structure]}` : '',
-      wish.format ? `Each post: ${FORMATS[wish.format]}` : '',
-      wish.objective ? `Objective: ${wish.objective}` : '',
-      wish.audience ? `Audience: ${wish.audience}` : '',
+      `Write a thread of exactly ${wanted.count} posts about: ${wanted.topic}`,
+      wanted.structure ? `Structure: ${STRUCTURES[wanted.structure]}` : '',
+      wanted.format ? `Each post: ${FORMATS[wanted.format]}` : '',
+      wanted.objective ? `Objective: ${wanted.objective}` : '',
+      wanted.audience ? `Audience: ${wanted.audience}` : '',
       'The first post must make people want to read on; the last one must close the thought.',
       'Put a line of three dashes between posts. Do not number them.',
       avoid(limits.banned_phrases),
@@ -153,10 +160,10 @@ export class Writer {
     const task = { purpose: 'thread', style, prompt, maxTokens: THREAD_TOKENS, temperature: 0.7, signal };
     const parts = await this.#attempt<string[]>(task, async (answer) => {
       const texts = splitParts(answer);
-      if (texts.length !== wish.count) {
+      if (texts.length !== wanted.count) {
         return {
           ok: false,
-          problem: `There were ${texts.length} posts. Write exactly ${wish.count}, with --- between them.`,
+          problem: `There were ${texts.length} posts. Write exactly ${wanted.count}, with --- between them.`,
         };
       }
       for (const [index, text] of texts.entries()) {
@@ -165,7 +172,7 @@ export class Writer {
       }
       return { ok: true, value: texts };
     });
-    await this.#remember('thread', parts.join('\n\n'), wish.topic, wish.structure ?? wish.format);
+    await this.#remember('thread', parts.join('\n\n'), wanted.topic, wanted.structure ?? wanted.format);
     return Promise.all(parts.map(measured));
   }
 

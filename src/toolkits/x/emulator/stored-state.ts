@@ -123,7 +123,7 @@ export class KyselyState implements StatePort {
         collection,
         id,
         version,
-        // Removed items stay as empty rows, or other processes would never hear of it.
+        // Removed items stay as empty rows, or other processes would never see it.
         body: body === undefined ? null : JSON.stringify(body),
       }));
       await trx

@@ -71,7 +71,7 @@ export async function answerAll(
   posts: readonly DiscoveredRow[],
   signal: AbortSignal,
 ): Promise<number> {
-  // Finding goes on without a model; only the answers need one.
+  // Finding continues without a model; only the answers need one.
   if (!engine.services.writer.configured) return 0;
   let replied = 0;
   for (const [index, post] of posts.entries()) {

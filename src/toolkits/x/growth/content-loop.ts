@@ -141,7 +141,7 @@ async function intervalTurn(
 
 /** A person's own post goes first: half an hour before and after it nothing is added. */
 async function somethingScheduled({ services, now }: Engine): Promise<boolean> {
-  const items = await services.growth.agenda.list(['scheduled', 'claimed'], 100);
+  const items = await services.growth.contentQueue.list(['scheduled', 'claimed'], 100);
   return items.some(
     (item) =>
       item.scheduled_for !== null && Math.abs(Date.parse(item.scheduled_for) - now().getTime()) <= NEAR_MS,

@@ -138,7 +138,7 @@ describe('the growth loops', () => {
       expect(slept).toEqual([112_500]);
     });
 
-    it('goes on finding without a language model, and answers nothing', async () => {
+    it('continues finding without a language model, and answers nothing', async () => {
       const engine = await open({ config: { llm: {} } });
       await someonePosts({ username: 'benno_ships', text: 'kelp?', likes: 500 });
       await discoveryLoop(engine).round(NEVER);

@@ -17,7 +17,7 @@ describe('the scheduler', () => {
   afterEach(() => kit[Symbol.asyncDispose]());
 
   const daemon = (process: XProcess = kit, holder = 'one'): Engine => createEngine(process.services, holder);
-  const item = async (id: unknown) => kit.services.growth.agenda.get(Number(id));
+  const item = async (id: unknown) => kit.services.growth.contentQueue.get(Number(id));
   /** Noon UTC is when the clock of the tests starts. */
   const schedule = (args: JsonObject = {}, who = {}) =>
     kit.data(
@@ -105,7 +105,7 @@ describe('the scheduler', () => {
     kit.clock.advance(10 * MINUTE);
     const claimed = await item(id);
     if (!claimed) throw new Error('the item is gone');
-    expect(await kit.services.growth.agenda.claim(claimed, 'killed', kit.clock.now())).toBe(true);
+    expect(await kit.services.growth.contentQueue.claim(claimed, 'killed', kit.clock.now())).toBe(true);
     await postDue(daemon(), NEVER);
     expect(await kit.posted()).toEqual([]);
     kit.clock.advance(MINUTE);
@@ -119,7 +119,7 @@ describe('the scheduler', () => {
     kit.clock.advance(10 * MINUTE);
     const due = await item(id);
     if (!due) throw new Error('the item is gone');
-    await kit.services.growth.agenda.claim(due, 'killed', kit.clock.now());
+    await kit.services.growth.contentQueue.claim(due, 'killed', kit.clock.now());
     await kit.services.kernel.invoke(
       'x_post_tweet',
       { text: 'Scheduled words' },
@@ -132,7 +132,7 @@ describe('the scheduler', () => {
     expect(await item(id)).toMatchObject({ state: 'posted', tweet_id: expect.any(String) });
   });
 
-  it('posts a scheduled thread whole, and goes on where it broke', async () => {
+  it('posts a scheduled thread whole, and continues where it broke', async () => {
     await open();
     const { id } = await schedule({
       content: 'Part one\n---\nPart two\n---\nPart three',
@@ -217,7 +217,7 @@ describe('the scheduler', () => {
     const { outcome } = await kit.call('compose_tweet', words);
     if (outcome.status !== 'routed') throw new Error(`was ${outcome.status}`);
     await kit.kernel.approvals.approve(outcome.approvalId, PERSON);
-    const [first] = await kit.services.growth.agenda.list(['scheduled'], 1);
+    const [first] = await kit.services.growth.contentQueue.list(['scheduled'], 1);
     await kit.data('cancel_draft', { id: first?.id ?? 0 }, { principal: PERSON });
     const autopilot = await kit.second({ mode: 'autopilot' });
     await autopilot.data('compose_tweet', words);

@@ -27,12 +27,12 @@ export async function runScheduler(engine: Engine, signal: AbortSignal): Promise
 }
 
 export async function postDue(engine: Engine, signal: AbortSignal): Promise<void> {
-  const { agenda } = engine.services.growth;
+  const { contentQueue } = engine.services.growth;
   // First, so that what a person rejected in advance is never sent.
   await followApprovals(engine);
-  for (const item of await agenda.due(engine.now(), BATCH)) {
+  for (const item of await contentQueue.due(engine.now(), BATCH)) {
     if (signal.aborted) return;
-    if (await agenda.claim(item, engine.holder, engine.now())) await postClaimed(engine, item, signal);
+    if (await contentQueue.claim(item, engine.holder, engine.now())) await postClaimed(engine, item, signal);
   }
 }
 
@@ -44,7 +44,7 @@ async function postClaimed(engine: Engine, item: ContentRow, signal: AbortSignal
   const { approvals } = engine.services.kernel;
   const asked = item.approval_id === null ? undefined : await approvals.get(item.approval_id);
   if (asked?.state === 'pending') {
-    await engine.services.growth.agenda.settle(
+    await engine.services.growth.contentQueue.settle(
       item.id,
       engine.holder,
       { state: 'waiting_approval' },
@@ -62,11 +62,11 @@ async function postClaimed(engine: Engine, item: ContentRow, signal: AbortSignal
   if (inDoubt(outcome, item, engine.now())) {
     const { code, message } = outcome.fault;
     const until = new Date(engine.now().getTime() + DOUBT_RETRY_MS);
-    await growth.agenda.hold(item.id, engine.holder, until, { error_code: code, error: message });
+    await growth.contentQueue.hold(item.id, engine.holder, until, { error_code: code, error: message });
     return;
   }
   const result = (await postedBefore(engine, item, outcome)) ?? settlementOf(outcome, item, engine.now());
-  await growth.agenda.settle(item.id, engine.holder, result, engine.now());
+  await growth.contentQueue.settle(item.id, engine.holder, result, engine.now());
   // A permit the policy did not need must not let an equal post through later.
   if (result.state === 'posted' || result.state === 'failed') await dropPermits(engine, item.id);
   await growth.journal.act(engine.now(), 'scheduled_post', result.state ?? 'claimed', `Item ${item.id}`, {
@@ -109,7 +109,7 @@ function inDoubt(outcome: Outcome, item: ContentRow, now: Date): outcome is Faul
   return now.getTime() - Date.parse(item.scheduled_for ?? item.created_at) <= DOUBT_MS;
 }
 
-type Settled = Parameters<Engine['services']['growth']['agenda']['settle']>[2];
+type Settled = Parameters<Engine['services']['growth']['contentQueue']['settle']>[2];
 
 function settlementOf(outcome: Outcome, item: ContentRow, now: Date): Settled {
   switch (outcome.status) {
@@ -146,7 +146,7 @@ function failureOf(outcome: Faulty, item: ContentRow, now: Date): Settled {
 async function followApprovals(engine: Engine): Promise<void> {
   const { services, now } = engine;
   const { growth, kernel } = services;
-  for (const item of await growth.agenda.awaitingDecision(BATCH)) {
+  for (const item of await growth.contentQueue.awaitingDecision(BATCH)) {
     if (item.approval_id === null) continue;
     const approval = await kernel.approvals.get(item.approval_id);
     const at = now();
@@ -154,7 +154,7 @@ async function followApprovals(engine: Engine): Promise<void> {
       case 'done': {
         const data = approval.outcome ?? null;
         const tweetId = postedId(data) ?? postedId(isObject(data) ? (data.data ?? null) : null);
-        await growth.agenda.resolve(
+        await growth.contentQueue.resolve(
           item.id,
           { state: 'posted', tweet_id: tweetId, posted_at: at.toISOString() },
           at,
@@ -164,7 +164,7 @@ async function followApprovals(engine: Engine): Promise<void> {
       case 'rejected':
       case 'expired':
       case 'withdrawn':
-        await growth.agenda.resolve(
+        await growth.contentQueue.resolve(
           item.id,
           { state: 'cancelled', error: `The post was ${approval.state}.` },
           at,
@@ -172,7 +172,7 @@ async function followApprovals(engine: Engine): Promise<void> {
         break;
       case 'failed':
       case 'indeterminate':
-        await growth.agenda.resolve(
+        await growth.contentQueue.resolve(
           item.id,
           { state: 'failed', error: `The approved post is ${approval.state}.` },
           at,
@@ -181,7 +181,7 @@ async function followApprovals(engine: Engine): Promise<void> {
       case 'approved':
         // A permit for a post that became due while the person was asked: it goes out in this round.
         if (approval.kind !== 'permit' || item.state !== 'waiting_approval') continue;
-        await growth.agenda.resolve(item.id, { state: 'scheduled' }, at);
+        await growth.contentQueue.resolve(item.id, { state: 'scheduled' }, at);
         break;
       default:
         continue;

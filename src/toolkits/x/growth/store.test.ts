@@ -21,7 +21,7 @@ describe.each(ENGINES)('the growth store on %s', (engine) => {
   afterEach(() => store.close());
 
   const schedule = (text = 'words') =>
-    growth.agenda.add({
+    growth.contentQueue.add({
       type: 'tweet',
       texts: [text],
       scheduledFor: later(1000),
@@ -32,39 +32,42 @@ describe.each(ENGINES)('the growth store on %s', (engine) => {
 
   it('gives a due item to one of many who claim it', async () => {
     await schedule();
-    expect(await growth.agenda.due(NOW, 10)).toEqual([]);
-    const [item] = await growth.agenda.due(later(1000), 10);
+    expect(await growth.contentQueue.due(NOW, 10)).toEqual([]);
+    const [item] = await growth.contentQueue.due(later(1000), 10);
     if (!item) throw new Error('nothing was due');
     const claims = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((who) => growth.agenda.claim(item, who, later(1000))),
+      ['a', 'b', 'c', 'd'].map((who) => growth.contentQueue.claim(item, who, later(1000))),
     );
     expect(claims.filter(Boolean)).toHaveLength(1);
-    expect(await growth.agenda.due(later(1000), 10)).toEqual([]);
-    const [again] = await growth.agenda.due(later(32_000), 10);
+    expect(await growth.contentQueue.due(later(1000), 10)).toEqual([]);
+    const [again] = await growth.contentQueue.due(later(32_000), 10);
     expect(again).toMatchObject({ state: 'claimed', attempts: 1 });
   });
 
   it('lets only the one who holds a claim settle it', async () => {
     const { id } = await schedule();
-    const [item] = await growth.agenda.due(later(1000), 1);
+    const [item] = await growth.contentQueue.due(later(1000), 1);
     if (!item) throw new Error('nothing was due');
-    await growth.agenda.claim(item, 'holder', later(1000));
-    await growth.agenda.settle(id, 'other', { state: 'failed' }, later(2000));
-    expect(await growth.agenda.get(id)).toMatchObject({ state: 'claimed' });
-    await growth.agenda.settle(id, 'holder', { state: 'posted', tweet_id: '9' }, later(2000));
-    expect(await growth.agenda.get(id)).toMatchObject({ state: 'posted', tweet_id: '9' });
-    expect(await growth.agenda.update(id, { cancel: true }, later(3000))).toBeUndefined();
+    await growth.contentQueue.claim(item, 'holder', later(1000));
+    await growth.contentQueue.settle(id, 'other', { state: 'failed' }, later(2000));
+    expect(await growth.contentQueue.get(id)).toMatchObject({ state: 'claimed' });
+    await growth.contentQueue.settle(id, 'holder', { state: 'posted', tweet_id: '9' }, later(2000));
+    expect(await growth.contentQueue.get(id)).toMatchObject({ state: 'posted', tweet_id: '9' });
+    expect(await growth.contentQueue.update(id, { cancel: true }, later(3000))).toBeUndefined();
   });
 
   it('keeps a claimed item as it was while its outcome is in doubt', async () => {
     const { id, updated_at } = await schedule();
-    const [item] = await growth.agenda.due(later(1000), 1);
+    const [item] = await growth.contentQueue.due(later(1000), 1);
     if (!item) throw new Error('nothing was due');
-    await growth.agenda.claim(item, 'holder', later(1000));
-    await growth.agenda.hold(id, 'holder', later(300_000), { error: 'unknown', error_code: 'indeterminate' });
-    expect(await growth.agenda.get(id)).toMatchObject({ state: 'claimed', updated_at });
-    expect(await growth.agenda.due(later(200_000), 1)).toEqual([]);
-    expect(await growth.agenda.due(later(340_000), 1)).toHaveLength(1);
+    await growth.contentQueue.claim(item, 'holder', later(1000));
+    await growth.contentQueue.hold(id, 'holder', later(300_000), {
+      error: 'unknown',
+      error_code: 'indeterminate',
+    });
+    expect(await growth.contentQueue.get(id)).toMatchObject({ state: 'claimed', updated_at });
+    expect(await growth.contentQueue.due(later(200_000), 1)).toEqual([]);
+    expect(await growth.contentQueue.due(later(340_000), 1)).toHaveLength(1);
   });
 
   it('counts what is out, under way or in doubt, and not what failed', async () => {

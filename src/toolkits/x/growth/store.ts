@@ -11,7 +11,7 @@ import { ThreadLog } from './threads.ts';
 export interface GrowthStore {
   readonly posts: PostLog;
   readonly threads: ThreadLog;
-  readonly agenda: ContentQueue;
+  readonly contentQueue: ContentQueue;
   readonly discovered: DiscoveredPosts;
   readonly journal: ActivityStore;
 }
@@ -20,7 +20,7 @@ export interface GrowthStore {
 export const createGrowthStore = (db: Kysely<GrowthTables>, realm: () => Promise<string>): GrowthStore => ({
   posts: withDbErrors(new PostLog(db, realm)),
   threads: withDbErrors(new ThreadLog(db, realm)),
-  agenda: withDbErrors(new ContentQueue(db, realm)),
+  contentQueue: withDbErrors(new ContentQueue(db, realm)),
   discovered: withDbErrors(new DiscoveredPosts(db, realm)),
   journal: withDbErrors(new ActivityStore(db, realm)),
 });

@@ -69,7 +69,7 @@ async function providerBadge({ x, operatingMode, writer, settings }: XServices) 
 }
 
 async function contents(services: XServices, states: readonly ContentState[], limit: number) {
-  const rows = await services.growth.agenda.list(states, limit);
+  const rows = await services.growth.contentQueue.list(states, limit);
   return Promise.all(rows.map(describeItem));
 }
 

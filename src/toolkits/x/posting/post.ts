@@ -47,33 +47,33 @@ export interface Posted {
 }
 
 /** The one way a single post goes out: reserved against the limits, sent, written down. */
-export async function sendPost(context: ToolContext<XServices>, wish: PostRequest): Promise<Posted> {
+export async function sendPost(context: ToolContext<XServices>, wanted: PostRequest): Promise<Posted> {
   const { services, callId } = context;
   const x = await reachX(context);
   if (!x.provider.mutations_available) throw blocked(x.provider.backend);
-  const author = wish.inReplyTo ? await targetAuthor(context, wish.inReplyTo) : undefined;
-  const target = wish.inReplyTo ?? wish.quoted;
+  const author = wanted.inReplyTo ? await targetAuthor(context, wanted.inReplyTo) : undefined;
+  const target = wanted.inReplyTo ?? wanted.quoted;
   await services.safety.admit(
     {
       id: callId,
-      kind: wish.kind,
-      text: wish.text,
+      kind: wanted.kind,
+      text: wanted.text,
       actor: principalName(context.principal),
       ...(target ? { targetTweetId: target } : {}),
       ...(author ? { targetAuthorId: author.id } : {}),
       ...(author?.username ? { targetAuthor: author.username } : {}),
     },
-    [wish.text],
+    [wanted.text],
   );
   let posted: Posted;
   try {
-    const reply = await x.request('create_tweet', requestOf(wish), { signal: context.signal, callId });
-    posted = postedFrom(dataOf(reply), wish.text);
+    const reply = await x.request('create_tweet', requestOf(wanted), { signal: context.signal, callId });
+    posted = postedFrom(dataOf(reply), wanted.text);
   } catch (error) {
     await settleFailure(services, callId, error);
     throw error;
   }
-  await writeDown(services, context, wish, posted);
+  await writeDown(services, context, wanted, posted);
   return posted;
 }
 
@@ -114,15 +114,15 @@ export async function settleFailure(services: XServices, postId: string, error: 
 async function writeDown(
   services: XServices,
   context: ToolContext<XServices>,
-  wish: PostRequest,
+  wanted: PostRequest,
   posted: Posted,
 ) {
   const { posts, discovered, journal } = services.growth;
   try {
     await posts.posted(context.callId, posted.id, context.now());
-    if (wish.inReplyTo) await discovered.mark(wish.inReplyTo, 'replied');
+    if (wanted.inReplyTo) await discovered.mark(wanted.inReplyTo, 'replied');
     const actor = principalName(context.principal);
-    await journal.act(context.now(), wish.kind, 'success', `Posted ${posted.id}`, {
+    await journal.act(context.now(), wanted.kind, 'success', `Posted ${posted.id}`, {
       tweet_id: posted.id,
       actor,
     });
@@ -134,15 +134,15 @@ async function writeDown(
 /** After a crash or a broken connection: is the post among the account's latest ones? */
 export async function reconcilePost(
   context: ReconcileContext<XServices>,
-  wish: PostRequest,
+  wanted: PostRequest,
 ): Promise<Settlement> {
   const { services, callId, startedAt } = context;
   const x = await services.x();
-  const sighting = await findOwnPost(x, { ...wish, since: startedAt }, context);
+  const sighting = await findOwnPost(x, { ...wanted, since: startedAt }, context);
   if (sighting.state === 'found') {
     const { id } = sighting.post;
     await services.growth.posts.posted(callId, id, startedAt);
-    return { settled: 'done', data: { id, text: wish.text, ...targetOf(wish) } };
+    return { settled: 'done', data: { id, text: wanted.text, ...targetOf(wanted) } };
   }
   if (sighting.state === 'undecided') return { settled: 'unknown', why: describeDoubt(sighting.post?.id) };
   await services.growth.posts.failed(callId, 'x_network_error');

@@ -29,17 +29,20 @@ export interface SentThread {
 }
 
 /**
- * Posts part after part, each noted before and after, so that the identical call goes on where this one stopped.
+ * Posts part after part, each noted before and after, so that the identical call continues where this one stopped.
  * A part in doubt is looked up on X first; it is sent again only when it is not there.
  */
-export async function sendThread(context: ToolContext<XServices>, wish: ThreadRequest): Promise<SentThread> {
+export async function sendThread(
+  context: ToolContext<XServices>,
+  wanted: ThreadRequest,
+): Promise<SentThread> {
   const { services, callId, now } = context;
   const { threads } = services.growth;
   const x = await reachX(context);
-  const thread = await threads.claim(threadKey(wish), wish.tweets.length, callId, now());
+  const thread = await threads.claim(threadKey(wanted), wanted.tweets.length, callId, now());
   try {
-    if (thread.id === callId) await admitThread(context, wish);
-    const ids = await postParts(context, x, wish, thread);
+    if (thread.id === callId) await admitThread(context, wanted);
+    const ids = await postParts(context, x, wanted, thread);
     const root = ids[0] ?? '';
     await writeDown(context, thread.id, ids.length, root);
     return { thread_tweet_ids: ids, tweet_count: ids.length, root_tweet_id: root };
@@ -90,7 +93,7 @@ async function admitThread(
 async function postParts(
   context: ToolContext<XServices>,
   x: XApi,
-  wish: ThreadRequest,
+  wanted: ThreadRequest,
   thread: OpenThread,
 ): Promise<string[]> {
   const { services, callId, now, signal } = context;
@@ -98,26 +101,26 @@ async function postParts(
   const ids: string[] = [];
   const earlier = new Map(thread.parts.map((part) => [part.position, part]));
   if (thread.parts.length > 0) context.note({ resumed: true });
-  for (const [index, text] of wish.tweets.entries()) {
+  for (const [index, text] of wanted.tweets.entries()) {
     const part = earlier.get(index);
     const done =
-      part?.tweetId ?? (part && (await settledPart(context, x, thread, { wish, index, ids, part })));
+      part?.tweetId ?? (part && (await settledPart(context, x, thread, { wanted, index, ids, part })));
     if (done) {
       if (!part?.tweetId) await threads.posted(thread.id, index, done, now());
       ids.push(done);
       continue;
     }
-    context.progress(`Posting part ${index + 1} of ${wish.tweets.length}`, index, wish.tweets.length);
+    context.progress(`Posting part ${index + 1} of ${wanted.tweets.length}`, index, wanted.tweets.length);
     await threads.posting(thread.id, index, callId, now());
     try {
-      const request = requestOf({ text, mediaIds: wish.mediaIds[index], inReplyTo: ids.at(-1) });
+      const request = requestOf({ text, mediaIds: wanted.mediaIds[index], inReplyTo: ids.at(-1) });
       const reply = await x.request('create_tweet', request, { signal, callId });
-      const id = await idOf(context, x, thread, { wish, index, ids }, dataOf(reply));
+      const id = await idOf(context, x, thread, { wanted, index, ids }, dataOf(reply));
       ids.push(id);
       await threads.posted(thread.id, index, id, now());
     } catch (error) {
-      if (ids.length > index) throw partial(wish, ids, index, error);
-      throw await stopped(context, x, thread, { wish, index, ids, error });
+      if (ids.length > index) throw partial(wanted, ids, index, error);
+      throw await stopped(context, x, thread, { wanted, index, ids, error });
     }
   }
   return ids;
@@ -135,11 +138,11 @@ async function idOf(
     const sighting = await lookUp(context, x, thread, place);
     if (sighting.state === 'found') return sighting.post.id;
   }
-  return postedFrom(data, place.wish.tweets[place.index] ?? '').id;
+  return postedFrom(data, place.wanted.tweets[place.index] ?? '').id;
 }
 
 interface Place {
-  readonly wish: ThreadRequest;
+  readonly wanted: ThreadRequest;
   readonly index: number;
   /** The parts before it. */
   readonly ids: readonly string[];
@@ -160,7 +163,7 @@ async function settledPart(
   place: Place & { readonly part: OpenThread['parts'][number] },
 ): Promise<string | undefined> {
   const { index, part } = place;
-  context.progress(`Checking whether part ${index + 1} was posted`, index, place.wish.tweets.length);
+  context.progress(`Checking whether part ${index + 1} was posted`, index, place.wanted.tweets.length);
   let sighting = await lookUp(context, x, thread, place);
   const early = SETTLE_MS - (context.now().getTime() - part.at.getTime());
   if (sighting.state === 'absent' && early > 0) {
@@ -180,10 +183,10 @@ async function stopped(
 ): Promise<ToolError> {
   const { services, now } = context;
   const { threads, posts } = services.growth;
-  const { wish, index, ids, error } = stop;
+  const { wanted, index, ids, error } = stop;
   if (error instanceof ToolError && error.effect === 'none') {
     await threads.notPosted(thread.id, index);
-    if (index > 0) return partial(wish, ids, index, error);
+    if (index > 0) return partial(wanted, ids, index, error);
     await threads.discard(thread.id);
     await posts.failed(thread.id, error.code);
     return error;
@@ -191,14 +194,14 @@ async function stopped(
   // The part stays noted as in doubt unless X shows it immediately; the identical call looks again.
   const sighting = await lookUp(context, x, thread, stop).catch(() => undefined);
   if (sighting?.state === 'undecided') return inDoubt(stop, sighting.post?.id, error);
-  if (sighting?.state !== 'found') return partial(wish, ids, index, error);
+  if (sighting?.state !== 'found') return partial(wanted, ids, index, error);
   await threads.posted(thread.id, index, sighting.post.id, now());
-  return partial(wish, [...ids, sighting.post.id], index, error);
+  return partial(wanted, [...ids, sighting.post.id], index, error);
 }
 
 /** Posting on could duplicate the part, and leaving it out could lose it: a person has to look. */
-function inDoubt({ wish, index, ids }: Place, candidate: string | undefined, cause?: unknown): ToolError {
-  const state = `${ids.length} of ${wish.tweets.length} parts are posted; whether part ${index + 1} is posted is unknown`;
+function inDoubt({ wanted, index, ids }: Place, candidate: string | undefined, cause?: unknown): ToolError {
+  const state = `${ids.length} of ${wanted.tweets.length} parts are posted; whether part ${index + 1} is posted is unknown`;
   return new XError(
     'thread_partial_failure',
     `${state}. ${describeDoubt(candidate)}. Nothing more was sent: a person must check the account on X.`,
@@ -244,12 +247,12 @@ function lookUp(
   context: ToolContext<XServices>,
   x: XApi,
   thread: OpenThread,
-  { wish, index, ids }: Place,
+  { wanted, index, ids }: Place,
 ): Promise<Sighting> {
   // The caller may be gone; whether the part is out must be known all the same.
   const signal = context.signal.aborted ? AbortSignal.timeout(10_000) : context.signal;
   const sent = {
-    text: wish.tweets[index] ?? '',
+    text: wanted.tweets[index] ?? '',
     inReplyTo: ids.at(-1),
     conversation: ids[0],
     others: ids,
@@ -261,15 +264,15 @@ function lookUp(
 /** After a crash the record says how far the thread got; what is missing is posted by the identical call. */
 export async function reconcileThread(
   { services }: ReconcileContext<XServices>,
-  wish: ThreadRequest,
+  wanted: ThreadRequest,
 ): Promise<Settlement> {
-  const thread = await services.growth.threads.latest(threadKey(wish));
+  const thread = await services.growth.threads.latest(threadKey(wanted));
   if (!thread || thread.parts.length === 0) return { settled: 'not_done' };
   const ids = thread.parts.flatMap((part) => part.tweetId ?? []);
   const [root] = ids;
   if (thread.complete && root) {
     return { settled: 'done', data: { thread_tweet_ids: ids, tweet_count: ids.length, root_tweet_id: root } };
   }
-  const why = `${ids.length} of ${wish.tweets.length} parts are posted; the identical call posts the rest.`;
+  const why = `${ids.length} of ${wanted.tweets.length} parts are posted; the identical call posts the rest.`;
   return { settled: 'unknown', why };
 }

@@ -140,7 +140,7 @@ describe('every error code a tool of toolkit x declares, through a real client o
   it('no answer at all: x_network_error', async () => {
     await wire.cut();
     await provoke('x_network_error', onX('x_network_error'));
-    await wire.mend();
+    await wire.reconnect();
   });
 
   it('the language model fails: llm_error', async () => {

@@ -163,8 +163,8 @@ describe('writing', { timeout: 30_000 }, () => {
   });
 
   it('shows a draft that an agent makes while the page is open', async () => {
-    await server.call('compose_tweet', { content: 'Prepared by an agent meanwhile.' });
-    await page.getByRole('article').filter({ hasText: 'Prepared by an agent meanwhile.' }).waitFor();
+    await server.call('compose_tweet', { content: 'Prepared by an agent in the meantime.' });
+    await page.getByRole('article').filter({ hasText: 'Prepared by an agent in the meantime.' }).waitFor();
   });
 
   it('gives a draft a time, by keyboard alone', async () => {
@@ -384,7 +384,7 @@ describe('insights', { timeout: 60_000 }, () => {
     const average = 20 + 4 + (3 * (pastCalls(4) - 1)) / 2;
     expect((await tableOf('Latency')).get(pastDay(4))?.[0]).toBe(`${average} ms`);
     const approvals = await tableOf('Approvals');
-    expect(approvals.get('Day (UTC)')).toEqual(['Approved', 'Rejected', 'Waiting', 'Lapsed']);
+    expect(approvals.get('Day (UTC)')).toEqual(['Approved', 'Rejected', 'Pending', 'Expired or withdrawn']);
     expect(approvals.get(pastDay(6))).toEqual(['1', '1', '0', '1']);
     expect(approvals.get(pastDay(5))).toEqual(['1', '0', '0', '0']);
   });

@@ -73,7 +73,7 @@ describe('a scheduled post whose daemon is killed', () => {
       const services = await servicesOf(app);
       await postDue(createEngine(services, 'next'), NEVER);
       const states = ['scheduled', 'claimed', 'posted', 'failed', 'waiting_approval'] as const;
-      const [item] = await services.growth.agenda.list(states, 1);
+      const [item] = await services.growth.contentQueue.list(states, 1);
       const open = await app.kernel.telemetry.calls({ statuses: ['running', 'indeterminate'] });
       return { recovered, item, open };
     });
@@ -94,7 +94,7 @@ describe('a scheduled post whose daemon is killed', () => {
   });
 
   it('stays in doubt while X cannot be asked, is not sent again, and is settled by what X shows', async () => {
-    const text = 'Words nobody is sure about';
+    const text = 'Words with an unknown outcome';
     await schedule(text);
     expect(await killedAt('after-request')).toBe('SIGKILL');
     await wire.cut();
@@ -102,7 +102,7 @@ describe('a scheduled post whose daemon is killed', () => {
     expect(doubtful.recovered).toMatchObject({ interrupted: 1, settled: 0, open: 1 });
     expect(doubtful.item).toMatchObject({ state: 'claimed', error_code: 'indeterminate' });
     expect(doubtful.open).toMatchObject([{ tool: 'x_post_tweet', status: 'indeterminate' }]);
-    await wire.mend();
+    await wire.reconnect();
     const settled = await carryOn(10 * MINUTE);
     expect(settled.recovered).toMatchObject({ settled: 1, open: 0 });
     const [id, ...more] = await onX(text);

@@ -36,7 +36,9 @@ describe('a text that the model writes for compose_tweet', () => {
     return approval;
   };
   const drafts = async (process: XProcess = kit) =>
-    (await process.services.growth.agenda.list(['draft', 'scheduled'], 10)).map(({ content }) => content);
+    (await process.services.growth.contentQueue.list(['draft', 'scheduled'], 10)).map(
+      ({ content }) => content,
+    );
 
   it.each([
     ['where the tool requires approval', { policy: ASK }],

@@ -144,7 +144,7 @@ export const composeTweet = defineXTool({
     const zone = services.settings.schedule.timezone;
     const scheduledFor =
       args.scheduled_for === undefined ? undefined : scheduleTime(args.scheduled_for, zone, now());
-    const row = await services.growth.agenda.add({
+    const row = await services.growth.contentQueue.add({
       type: args.content_type,
       texts,
       ...(scheduledFor ? { scheduledFor } : {}),
@@ -169,7 +169,7 @@ export const composeTweet = defineXTool({
     return describeContent(row);
   },
   async reconcile(args, { services, startedAt }) {
-    const recent = await services.growth.agenda.list(['draft', 'scheduled', 'claimed', 'posted'], 200);
+    const recent = await services.growth.contentQueue.list(['draft', 'scheduled', 'claimed', 'posted'], 200);
     const wanted = encoded(partsOf(args.content ?? '', args.content_type), args.content_type);
     const found = recent.find((row) => row.created_at >= startedAt.toISOString() && row.content === wanted);
     if (!found) return { settled: 'not_done' };
@@ -222,7 +222,7 @@ export const updateDraft = defineXTool({
   async run({ id, content, scheduled_for }, context) {
     const { services, now } = context;
     const by = requireDecider(context.decider, 'countersign open');
-    const row = await services.growth.agenda.get(id);
+    const row = await services.growth.contentQueue.get(id);
     if (!row) throw new ToolError('not_found', `Draft ${id} not found.`, { detail: { id } });
     const texts = content === undefined ? undefined : partsOf(content, row.content_type);
     if (texts) await services.safety.checkTexts({ kind: row.content_type, texts });
@@ -230,7 +230,7 @@ export const updateDraft = defineXTool({
       typeof scheduled_for === 'string'
         ? scheduleTime(scheduled_for, services.settings.schedule.timezone, now())
         : scheduled_for;
-    const updated = await services.growth.agenda.update(id, { texts, scheduledFor: when }, now());
+    const updated = await services.growth.contentQueue.update(id, { texts, scheduledFor: when }, now());
     if (!updated) throw settled(id, row.state);
     await voidPermits(context, id, by);
     await permitScheduled(context, updated, by);
@@ -261,9 +261,9 @@ export const cancelDraft = defineXTool({
   async run({ id }, context) {
     const { services, now } = context;
     const by = requireDecider(context.decider, 'countersign open');
-    const row = await services.growth.agenda.get(id);
+    const row = await services.growth.contentQueue.get(id);
     if (!row) throw new ToolError('not_found', `Draft ${id} not found.`, { detail: { id } });
-    const cancelled = await services.growth.agenda.update(id, { cancel: true }, now());
+    const cancelled = await services.growth.contentQueue.update(id, { cancel: true }, now());
     if (cancelled) {
       await voidPermits(context, id, by);
       return describeContent(cancelled);

@@ -117,8 +117,8 @@ export const xReplyToTweet = defineXTool({
     await safety.check({ kind: 'reply', texts: [text], targetAuthorId: known?.author_id });
   },
   async run({ text, in_reply_to_id, media_ids }, context) {
-    const wish = { kind: 'reply', text, inReplyTo: in_reply_to_id, mediaIds: media_ids } as const;
-    return { ...(await sendPost(context, wish)), in_reply_to_id };
+    const wanted = { kind: 'reply', text, inReplyTo: in_reply_to_id, mediaIds: media_ids } as const;
+    return { ...(await sendPost(context, wanted)), in_reply_to_id };
   },
   reconcile: ({ text, in_reply_to_id }, context) =>
     reconcilePost(context, { kind: 'reply', text, inReplyTo: in_reply_to_id }),
@@ -161,8 +161,8 @@ export const xQuoteTweet = defineXTool({
   rollback: (_args, { id }) => ({ tool: 'x_delete_tweet', args: { tweet_id: id } }),
   check: ({ text }, { safety }) => safety.check({ kind: 'quote', texts: [text] }),
   async run({ text, quoted_tweet_id, media_ids }, context) {
-    const wish = { kind: 'quote', text, quoted: quoted_tweet_id, mediaIds: media_ids } as const;
-    return { ...(await sendPost(context, wish)), quoted_tweet_id };
+    const wanted = { kind: 'quote', text, quoted: quoted_tweet_id, mediaIds: media_ids } as const;
+    return { ...(await sendPost(context, wanted)), quoted_tweet_id };
   },
   reconcile: ({ text, quoted_tweet_id }, context) =>
     reconcilePost(context, { kind: 'quote', text, quoted: quoted_tweet_id }),

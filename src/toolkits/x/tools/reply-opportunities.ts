@@ -149,12 +149,12 @@ export const draftRepliesForCandidates = defineXTool({
       progress(`Drafting a reply to ${tweet_id}`, index, tweet_ids.length);
       try {
         const post = await postById(context, tweet_id);
-        const wish = {
+        const wanted = {
           post: { author: post.authorUsername, text: post.text },
           archetype,
           mentionProduct: mention_product,
         };
-        const written = await services.writer.reply(wish, signal);
+        const written = await services.writer.reply(wanted, signal);
         drafts.push({
           tweet_id,
           author_username: post.authorUsername,

@@ -104,8 +104,8 @@ async function presentRaw(
     done: `Sent ${method} ${path} to the X API`,
     act: 'send',
     target,
-    effect: { text: 'Not known', detail: 'Raw request to the X API' },
-    undo: { possible: null, text: 'Not known' },
+    effect: { text: 'Unknown', detail: 'Raw request to the X API' },
+    undo: { possible: null, text: 'Unknown' },
   };
 }
 
@@ -130,15 +130,15 @@ export const xPost = defineXTool({
   },
   async run(args, context) {
     const request = requestFrom('POST', args);
-    const wish = await postInside(context.services, request);
-    const reply = wish ? await sendRawPost(context, request, wish) : await sendRaw(context, request);
+    const wanted = await postInside(context.services, request);
+    const reply = wanted ? await sendRawPost(context, request, wanted) : await sendRaw(context, request);
     return describeReply(reply, context.now());
   },
   /** Only a post can be looked for; anything else a person must settle. */
   async reconcile(args, context) {
-    const wish = await postInside(context.services, requestFrom('POST', args));
-    if (!wish) return { settled: 'unknown', why: 'The effect of this endpoint cannot be checked.' };
-    const settlement = await reconcilePost(context, wish);
+    const wanted = await postInside(context.services, requestFrom('POST', args));
+    if (!wanted) return { settled: 'unknown', why: 'The effect of this endpoint cannot be checked.' };
+    const settlement = await reconcilePost(context, wanted);
     if (settlement.settled !== 'done') return settlement;
     const json = { data: settlement.data };
     return { settled: 'done', data: { status: 201, headers: {}, json, body_text: null, rate_limit: null } };

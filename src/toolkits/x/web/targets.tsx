@@ -53,7 +53,7 @@ export function Targets() {
                     <span>
                       @<UntrustedText text={username} />
                     </span>
-                    {configured && <Badge title="Named by the configuration file">configured</Badge>}
+                    {configured && <Badge title="Set in the configuration file">configured</Badge>}
                   </span>
                 ),
               },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { JsonObject, JsonValue } from '../../../../contract/json.ts';
 import { openXKit, type XKit, type XKitOptions } from './kit.ts';
 
-export interface Passing {
+export interface Exchange {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -20,9 +20,9 @@ export interface Delivery {
 
 export interface Interference {
   /** `drop` cuts the connection before X gets the request; a delivery answers in place of X. */
-  before?(passing: Passing): 'drop' | Delivery | undefined;
+  before?(exchange: Exchange): 'drop' | Delivery | undefined;
   /** X has acted: `drop` cuts the connection, `late` never answers, a delivery replaces X's answer. */
-  after?(passing: Passing, answer: Delivery): 'drop' | 'late' | Delivery | undefined;
+  after?(exchange: Exchange, answer: Delivery): 'drop' | 'late' | Delivery | undefined;
 }
 
 export interface SignedInKit {
@@ -43,12 +43,12 @@ export async function openSignedInKit(
     const url = new URL(incoming.url ?? '/', 'http://x');
     const body = await textOf(incoming);
     const { method = 'GET' } = incoming;
-    const passing = { method, path: url.pathname, query: url.searchParams, body };
+    const exchange = { method, path: url.pathname, query: url.searchParams, body };
     sent.push(`${method} ${url.pathname}`);
-    const instead = interference.before?.(passing);
+    const instead = interference.before?.(exchange);
     if (instead === 'drop') return void incoming.socket.destroy();
     const answer = instead ?? (await forward(incoming, body, target));
-    const changed = instead ? undefined : interference.after?.(passing, answer);
+    const changed = instead ? undefined : interference.after?.(exchange, answer);
     if (changed === 'drop') return void incoming.socket.destroy();
     // The client gives up first; what would come after that is never read.
     if (changed === 'late') return;

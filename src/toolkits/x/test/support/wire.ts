@@ -21,9 +21,9 @@ export interface XWire {
   readonly settings: string;
   /** What `x-tokens.json` holds. */
   readonly tokens: string;
-  /** No server listens any more, until `mend`. */
+  /** No server listens any more, until `reconnect`. */
   cut(): Promise<void>;
-  mend(): Promise<void>;
+  reconnect(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function startXWire(): Promise<XWire> {
       authorized_at: '2026-02-25T12:00:00.000Z',
     }),
     cut: async () => void (await Promise.all(both.map(({ server }) => stop(server)))),
-    mend: async () => void (await Promise.all(both.map(({ server, port }) => start(server, port)))),
+    reconnect: async () => void (await Promise.all(both.map(({ server, port }) => start(server, port)))),
     async close() {
       for (const { server } of both) await stop(server);
       await sandbox.close();
