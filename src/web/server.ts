@@ -166,7 +166,7 @@ export function createWebApp(ports: WebPorts): Hono {
   app.get('/sign-in', (context) => handleSignIn(context, ports.database, ports.now()));
   app.get('/metrics', requireScraper(ports), showMetrics);
   app.route(`${SESSION_PATH}/:place`, api);
-  // Without its path no cookie comes along: every request is answered as from somebody signed out.
+  // Browsers send no cookie to this path, so every request is answered as if signed out.
   app.route('/api', api);
   serveAssets(app, ports.assets);
   return app;

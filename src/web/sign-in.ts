@@ -65,7 +65,7 @@ export async function handleSignIn(context: Context, database: Database, now: Da
     // Behind a proxy with TLS; here itself it is plain HTTP, and the cookie would not come back.
     secure: context.req.header('x-forwarded-proto') === 'https',
     sameSite: 'Strict',
-    // A cookie reaches every port of its host. Nobody but this page, which keeps the place per port, knows the path.
+    // A cookie reaches every port of its host. Only this page, which keeps the place per port, knows the path.
     path: `${SESSION_PATH}/${place}`,
     maxAge: SESSION_MS / 1000,
   });

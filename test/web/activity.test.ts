@@ -29,7 +29,7 @@ beforeAll(async () => {
   await server.call('get_mode', {});
   await server.call('x_search_tweets', { query: `${HOSTILE} ${LONG}` });
   await server.call('x_post_tweet', { text: 'Waits' });
-  const started = (await server.call('runs_create', { repo: 'shop', purpose: `Mend. ${HOSTILE}` })) as {
+  const started = (await server.call('runs_create', { repo: 'shop', purpose: `Fix it. ${HOSTILE}` })) as {
     result: { run_id: string };
   };
   run = started.result.run_id;
@@ -76,7 +76,7 @@ describe('activity', () => {
     await page.getByRole('searchbox', { name: 'Search activity' }).fill('wai');
     await expect.poll(tools).toEqual(['x_post_tweet']);
     expect(new URL(page.url()).searchParams.get('q')).toBe('wai');
-    await page.getByText('Waiting', { exact: true }).waitFor();
+    await page.getByText('Pending', { exact: true }).waitFor();
     await page.getByRole('searchbox', { name: 'Search activity' }).fill('waits nowhere');
     await page.getByText('No matching calls').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
@@ -103,7 +103,7 @@ describe('activity', () => {
     await page.emulateMedia({ media: 'print' });
     expect(await story.isVisible()).toBe(true);
     expect(await page.getByRole('button', { name: 'Verify' }).isVisible()).toBe(false);
-    expect(await page.getByRole('navigation', { name: 'Screens' }).isVisible()).toBe(false);
+    expect(await page.getByRole('navigation', { name: 'Pages' }).isVisible()).toBe(false);
     await page.emulateMedia({ media: null });
   });
 

@@ -190,7 +190,7 @@ async function get(path: string): Promise<unknown> {
   return (await context.request.get(`${await apiBase(context, server.url)}${path}`)).json();
 }
 
-const item = (id: number) => page.getByRole('article', { name: `Item ${id}`, exact: true });
+const item = (id: number) => page.getByRole('article', { name: `Approval ${id}`, exact: true });
 const bottomOf = async (id: number, label: string): Promise<number> => {
   const box = await item(id).getByLabel(label, { exact: true }).boundingBox();
   return box ? box.y + box.height : Number.POSITIVE_INFINITY;

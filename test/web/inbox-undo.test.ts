@@ -143,7 +143,7 @@ const FIRST: Readonly<Record<string, string>> = {
 };
 
 describe('undo', () => {
-  it('takes back a call of every tool that can be taken back, once', async () => {
+  it('undoes a call of every tool that supports undo, once', async () => {
     const world: CallWorld = {
       ids: {
         $spam: await findPost('Great question'),
@@ -176,7 +176,7 @@ describe('undo', () => {
   it('deletes every part of a thread, after which the page offers it no more', async () => {
     const { id, data } = await approved('x_post_thread', { tweets: ['Part one', 'Part two', 'Part three'] });
     await page.goto(`${server.url}/inbox/${id}`);
-    const item = page.getByRole('article', { name: `Item ${id}`, exact: true });
+    const item = page.getByRole('article', { name: `Approval ${id}`, exact: true });
     await item.getByText('Delete a post, 3 times').waitFor();
     await item.getByRole('button', { name: 'Undo' }).click();
     await item.getByText('Done, later undone.').waitFor();
@@ -188,7 +188,7 @@ describe('undo', () => {
     }
   });
 
-  it('goes on where it stopped when a part was deleted already', async () => {
+  it('continues where it stopped when a part was deleted already', async () => {
     const { id, data } = await approved('x_post_thread', { tweets: ['First', 'Second'] });
     const [, second] = data.thread_tweet_ids as string[];
     await run('x_delete_tweet', { tweet_id: second });

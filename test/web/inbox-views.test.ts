@@ -55,7 +55,7 @@ const idOf = (reply: Record<string, unknown>): number => {
   if (typeof id !== 'number') throw new Error(`Nothing was queued: ${JSON.stringify(reply)}`);
   return id;
 };
-const item = (id: number) => page.getByRole('article', { name: `Item ${id}`, exact: true });
+const item = (id: number) => page.getByRole('article', { name: `Approval ${id}`, exact: true });
 
 async function propose(tool: string, args: object): Promise<number> {
   return idOf(await server.call(tool, args));

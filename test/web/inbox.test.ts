@@ -39,7 +39,8 @@ async function propose(text: string): Promise<number> {
   return reply.data.approval_queue_id;
 }
 
-const item = (id: number, at: Page = page) => at.getByRole('article', { name: `Item ${id}`, exact: true });
+const item = (id: number, at: Page = page) =>
+  at.getByRole('article', { name: `Approval ${id}`, exact: true });
 const row = (text: string, at: Page = page) => at.getByRole('link', { name: text });
 
 async function openItem(id: number, at: Page = page): Promise<void> {

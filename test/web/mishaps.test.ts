@@ -76,9 +76,9 @@ describe('an open page', { timeout: 30_000 }, () => {
   it('shows an issue that an agent files', async () => {
     const { still, context } = await openStill('/dev/issues', 'No issues');
     const run = dataOf(await server.call('runs_create', { repo: 'demo', purpose: 'See it live.' }));
-    const issue = { run_id: run.run_id, title: 'Filed meanwhile', body: 'By an agent.' };
+    const issue = { run_id: run.run_id, title: 'Filed in the meantime', body: 'By an agent.' };
     await server.call('github_issues_create', issue);
-    await still.getByText('Filed meanwhile').waitFor();
+    await still.getByText('Filed in the meantime').waitFor();
     await context.close();
   });
 
@@ -156,7 +156,7 @@ describe('what went wrong', { timeout: 30_000 }, () => {
     await approve(await ask('x_delete_tweet', { tweet_id }));
     await open(`/inbox/${id}`);
     await page.getByRole('button', { name: 'Approve' }).click();
-    const article = page.getByRole('article', { name: `Item ${id}`, exact: true });
+    const article = page.getByRole('article', { name: `Approval ${id}`, exact: true });
     const state = async (): Promise<string> =>
       (JSON.parse(await server.cli('--json', 'approvals', 'show', id)) as { state: string }).state;
     await expect.poll(state, WAIT).toBe('failed');
@@ -270,14 +270,14 @@ function codes(): unknown[] {
 }
 
 describe('a person without a pointer', { timeout: 30_000 }, () => {
-  it('goes on from the item that was decided, whose buttons are gone', async () => {
+  it('continues from the item that was decided, whose buttons are gone', async () => {
     const [first, second] = [await propose('Decided with Enter.'), await propose('Rejected with Enter.')];
     await open(`/inbox/${first}`);
     await page.locator('.item-actions > .button:first-child:not([aria-disabled])').focus();
     await page.keyboard.press('Enter');
     // The next item opens and has the focus.
     await expect.poll(focused, WAIT).toMatch(/^Item \d+$/);
-    await expect.poll(focused, WAIT).not.toBe(`Item ${first}`);
+    await expect.poll(focused, WAIT).not.toBe(`Approval ${first}`);
     await open(`/inbox/${first}`);
     await page.getByRole('article').getByText('Done.', { exact: true }).waitFor();
     await open(`/inbox/${second}`);
@@ -323,7 +323,7 @@ describe('a phone', { timeout: 30_000 }, () => {
     await open('/research/codes');
     await page.getByRole('tab', { name: 'Codebook' }).waitFor();
     await page.getByRole('button', { name: 'More' }).click();
-    const link = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Research' });
+    const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Research' });
     // The number of pending approvals arrives later and moves the names.
     await expect
       .poll(async () => {

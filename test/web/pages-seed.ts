@@ -122,7 +122,7 @@ export async function seedX({ person }: Acts): Promise<void> {
 
 /** Two issues, an open pull request, a failed test report. The repository is `[dev.repos.demo]` of the configuration. */
 export async function seedDev({ person, agent }: Acts): Promise<string> {
-  const run = dataOf(await agent('runs_create', { repo: 'demo', purpose: `Mend the greeting. ${HOSTILE}` }));
+  const run = dataOf(await agent('runs_create', { repo: 'demo', purpose: `Fix the greeting. ${HOSTILE}` }));
   const run_id = String(run.run_id);
   await person('github_issues_create', {
     run_id,
@@ -136,7 +136,7 @@ export async function seedDev({ person, agent }: Acts): Promise<string> {
     body: 'Nobody likes an abrupt end.',
   });
   await openPull({ person, agent }, run_id, {
-    head_branch: 'mend-greeting',
+    head_branch: 'fix-greeting',
     pr_title: `Greet by name ${HOSTILE}`,
     pr_body: `Closes the issue.\n\n${HOSTILE}`,
     greeting: GREET.replace("'hello'", `'hello, ' + name // ${HOSTILE} ${LONG_LINE}`).replace('()', '(name)'),

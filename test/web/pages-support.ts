@@ -105,7 +105,7 @@ const OF_A_KIND = 2;
 const kindOf = (path: string): string =>
   path.replace(/\?.*$/, '?').replaceAll(/\/(\d+|[0-9a-f-]{16,})(?=[/?]|$)/g, '/N');
 
-/** Leads to another page as a link of the app does, without loading the app anew. */
+/** Leads to another page as a link of the app does, without reloading the app. */
 const follow = (page: Page, path: string): Promise<void> =>
   page.evaluate(async (to) => {
     history.pushState(null, '', to);

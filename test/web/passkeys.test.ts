@@ -183,7 +183,7 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
     );
   const openItem = async (id: number) => {
     await page.goto(`${server.url}/inbox/${id}`);
-    await page.getByRole('article', { name: `Item ${id}`, exact: true }).waitFor();
+    await page.getByRole('article', { name: `Approval ${id}`, exact: true }).waitFor();
   };
   /** Presses the key until the page acts on it: one that comes before the item is ready is not meant for it. */
   const approve = async () => {
@@ -309,7 +309,7 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
     await page.locator('.inbox-group', { hasText: /^Needs a signature \d+$/ }).waitFor();
     // The newest come first.
     for (const id of ids.toReversed()) {
-      await page.getByRole('article', { name: `Item ${id}`, exact: true }).waitFor();
+      await page.getByRole('article', { name: `Approval ${id}`, exact: true }).waitFor();
       await page.keyboard.press('x');
       await page.keyboard.press('j');
     }
@@ -325,10 +325,10 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
       .getByRole('button', { name: /^Approve 2/ })
       .click();
     const sign = page.getByRole('button', { name: 'Sign and approve 2' });
-    await page.getByRole('article', { name: `Item ${ids[1]} in full` }).waitFor();
+    await page.getByRole('article', { name: `Approval ${ids[1]} in full` }).waitFor();
     expect(await sign.isDisabled(), 'the other is not to be seen yet').toBe(true);
     release();
-    for (const id of ids) await page.getByRole('article', { name: `Item ${id} in full` }).waitFor();
+    for (const id of ids) await page.getByRole('article', { name: `Approval ${id} in full` }).waitFor();
     await sign.click();
     for (const id of ids) await expect.poll(() => stateOf(id), { timeout: 30_000 }).not.toBe('pending');
   });

@@ -64,7 +64,7 @@ const stored = async (): Promise<{ rules: Record<string, unknown>[] }> =>
 
 const WHOLE = {
   id: 'night-shift',
-  label: 'Nobody posts at night',
+  label: 'No one posts at night',
   enabled: false,
   priority: 7,
   tools: ['x_post_tweet*', 'x_reply_to_tweet'],
@@ -104,7 +104,7 @@ describe('the rule form', () => {
       .getByText(/Tested on your last \d+ calls/)
       .waitFor();
     expect(await dialog().locator('.rule-said').textContent()).toBe(
-      'When claude or system:* calls x_post_tweet* or x_reply_to_tweet, a tool of category write, a tool of x with effect change in mode autopilot on Mon, Fri between 22:00 and 06:30 (Europe/Berlin) and size(args.text) > 3 is true, then run it dry.',
+      'When claude or system:* calls x_post_tweet* or x_reply_to_tweet, a tool of category write, a tool of x with effect change in mode autopilot on Mon, Fri between 22:00 and 06:30 (Europe/Berlin) and size(args.text) > 3 is true, then make it a dry run.',
     );
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save and activate' }).click();
@@ -254,7 +254,7 @@ describe('the rules page', () => {
     await page.getByRole('button', { name: 'Add a rule' }).click();
     await fill('Tools', 'x_post_tweet');
     await dialog().getByLabel('Decision').selectOption('allow');
-    await dialog().getByRole('alert').getByText('Would have let through 1 call you rejected').waitFor();
+    await dialog().getByRole('alert').getByText('Would have allowed 1 call you rejected').waitFor();
     await dialog().getByText('You rejected this').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
     const add = ['approvals', 'standing', 'add', '--agent', 'local', '--tool', 'x_post_tweet'];

@@ -65,10 +65,10 @@ describe('signing in', () => {
     await tab.getByText('countersign open /inbox/1', { exact: true }).waitFor();
     const other = await context.newPage();
     await other.goto(await server.link());
-    await other.getByRole('navigation', { name: 'Screens' }).waitFor();
+    await other.getByRole('navigation', { name: 'Pages' }).waitFor();
     expect(other.url()).toBe(`${server.url}/inbox/1?state=all`);
     // The page that asked follows without a reload.
-    await tab.getByRole('navigation', { name: 'Screens' }).waitFor();
+    await tab.getByRole('navigation', { name: 'Pages' }).waitFor();
     // What was remembered is used once.
     await other.goto(await server.link());
     expect(new URL(other.url()).pathname).not.toContain('inbox');
@@ -406,7 +406,7 @@ describe('the installed app', () => {
     await tab.getByText('Is `countersign up` running?').waitFor();
     await server.start();
     await tab.reload();
-    await tab.getByRole('navigation', { name: 'Screens' }).waitFor();
+    await tab.getByRole('navigation', { name: 'Pages' }).waitFor();
     await context.close();
   });
 });

@@ -166,6 +166,6 @@ export async function startWeb({
 /** Where this browser's session reaches the API: its cookie goes to no other path. */
 export async function apiBase(context: BrowserContext, url: string): Promise<string> {
   const cookie = (await context.cookies()).find(({ name }) => name === 'countersign_session');
-  if (!cookie) throw new Error('Nobody is signed in.');
+  if (!cookie) throw new Error('No one is signed in.');
   return url + cookie.path;
 }

@@ -9,7 +9,7 @@ import { readJson } from './body.ts';
 
 const POLL_MS = 250;
 const PRESENCE_EVERY = 12;
-/** Calls are many: pages hear at most once a second that there are new ones. */
+/** Calls are frequent: pages are notified of new ones at most once a second. */
 const CALLS_EVERY = 4;
 const presenceBody = z
   .object({ listener: z.string().max(100), place: z.string().max(500).nullable() })

@@ -196,7 +196,7 @@ async function explainDraft(
   return { tool: tool.name, action, rule: by, reason, considered };
 }
 
-/** The policy in force may have no condition yet, and then knows no schemas to check this one against. */
+/** The active policy may have no condition yet, and then knows no schemas to check this one against. */
 async function inputWith(
   { policyInput, inventory }: WebPorts,
   { when }: { readonly when?: string | undefined },

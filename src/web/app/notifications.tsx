@@ -26,7 +26,7 @@ export function registerWorker(): void {
     navigator.serviceWorker.register('/service-worker.js').catch(() => {});
 }
 
-/** Asks for consent with a click, never by itself, and takes it back with another. */
+/** Asks for permission on a click, never automatically, and withdraws it on another. */
 export function NotifyToggle() {
   const say = useToast();
   const [on, setOn] = useState(isWanted);

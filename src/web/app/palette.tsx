@@ -13,7 +13,7 @@ const TYPING_MS = 150;
 
 interface Choice {
   readonly key: string;
-  readonly group: 'Pending' | 'Do' | 'Go to';
+  readonly group: 'Pending' | 'Actions' | 'Go to';
   readonly icon: IconName;
   readonly label: string;
   readonly note?: string;
@@ -67,7 +67,7 @@ export default function Palette({ places, onTheme, onClose }: Props) {
       ? [
           {
             key: 'filter',
-            group: 'Do' as const,
+            group: 'Actions' as const,
             icon: 'filter' as const,
             label: `Show only what contains “${query}”`,
             run: go(`/?q=${encodeURIComponent(query)}`),
@@ -94,7 +94,7 @@ export default function Palette({ places, onTheme, onClose }: Props) {
       },
     ]
       .filter(({ label }) => matches(label))
-      .map((choice) => ({ ...choice, group: 'Do' as const })),
+      .map((choice) => ({ ...choice, group: 'Actions' as const })),
   ];
   const choices: Choice[] = [
     ...(data?.items ?? []).map((row) => ({

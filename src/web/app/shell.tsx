@@ -86,7 +86,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           Search or jump to
           <kbd className="key">Ctrl K</kbd>
         </button>
-        <nav aria-label="Screens" className="nav">
+        <nav aria-label="Pages" className="nav">
           {screens.map((screen) => (
             <NavLink key={screen.path} {...screen} count={screen.path === '/' ? waiting : 0} />
           ))}

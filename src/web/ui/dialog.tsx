@@ -32,7 +32,7 @@ export function Dialog({ title, children, footer, wide, formId, onClose }: Props
     }
     return () => {
       dialog?.close();
-      // What was pressed may be gone with what was decided; the keyboard then goes on from the page itself.
+      // What was pressed may be gone with what was decided; the keyboard then continues from the page itself.
       const back =
         before instanceof HTMLElement && before.isConnected ? before : document.getElementById('main');
       back?.focus();

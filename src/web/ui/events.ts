@@ -123,7 +123,7 @@ export function usePlace(shown: string | undefined): void {
   }, [shown]);
 }
 
-/** Whether the page hears the server right now. */
+/** Whether the page is connected to the server right now. */
 export const useLive = (): boolean =>
   useSyncExternalStore(
     (watcher) => {

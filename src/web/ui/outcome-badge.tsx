@@ -14,7 +14,7 @@ const OUTCOMES: Readonly<Record<string, readonly [string, Tone, IconName]>> = {
 
 /** What became of a call that was asked about. */
 const ASKED: Readonly<Record<string, readonly [string, Tone, IconName]>> = {
-  pending: ['Waiting', 'info', 'inbox'],
+  pending: ['Pending', 'info', 'inbox'],
   rejected: ['Rejected', 'neutral', 'cross'],
   expired: ['Expired', 'neutral', 'clock'],
   withdrawn: ['Withdrawn', 'neutral', 'undo'],
@@ -47,12 +47,12 @@ export const OUTCOME_WORDS = Object.entries(OUTCOMES).flatMap(([status, [word]])
 const EFFECTS: Readonly<Record<string, readonly [string, Tone]>> = {
   read: ['Reads', 'neutral'],
   change: ['Changes', 'neutral'],
-  destroy: ['Destroys', 'bad'],
+  destroy: ['Destructive', 'bad'],
   propose: ['Proposes', 'neutral'],
   decide: ['Decides', 'neutral'],
 };
 
-/** What a call does, in a word; only what destroys is red. */
+/** What a call does, in a word; only a destructive one is red. */
 export function EffectBadge({ effect }: { readonly effect: string }) {
   const [word, tone] = EFFECTS[effect] ?? [effect, 'neutral'];
   return <Badge tone={tone}>{word}</Badge>;

@@ -22,7 +22,7 @@ const LengthMeter = ({ used, of }: Length) => (
 const AuthorLine = ({ author, at }: { readonly author: Author | null; readonly at?: string | undefined }) => (
   <p className="post-author">
     <strong>
-      <UntrustedText text={author?.name ?? 'Author not known'} />
+      <UntrustedText text={author?.name ?? 'Author unknown'} />
     </strong>{' '}
     <span className="muted">
       {author?.handle ? <UntrustedText text={author.handle} /> : null}

@@ -222,7 +222,7 @@ describe('the assistant behind a real MCP client', () => {
     });
   });
 
-  it('goes on working when the client times out, and answers the same message later', async () => {
+  it('continues working when the client times out, and answers the same message later', async () => {
     let answer: (text: string) => void = () => {};
     let times = 0;
     mock.onMessage('long work', () => {

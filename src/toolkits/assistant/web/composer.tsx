@@ -3,7 +3,7 @@ import { Button, Field } from '../../../web/ui/field.tsx';
 import { useAct } from '../../../web/ui/page-data.ts';
 
 interface Props {
-  /** The conversation that goes on. */
+  /** The conversation that continues. */
   readonly sessionKey: string;
   readonly isNew: boolean;
   readonly working: boolean;

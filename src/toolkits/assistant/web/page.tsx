@@ -173,8 +173,8 @@ function Talk({ id, canOrder }: { readonly id: string; readonly canOrder: boolea
       )}
       {session && session.caller !== `person:${mine.person}` && (
         <p className="muted small">
-          This conversation belongs to {nameOf(session.caller, mine.person)}; no one else continues it. Start
-          one of your own.
+          This conversation belongs to {nameOf(session.caller, mine.person)}; no one else can continue it.
+          Start one of your own.
         </p>
       )}
     </section>

@@ -13,7 +13,7 @@ assert.equal(sum([1, 2, 3]), 6, 'sum adds its numbers');
 console.log('all tests pass');
 `;
 
-/** Only what tools answer is used below: no file of the clone is read, and no content is known beforehand. */
+/** Only what tools answer is used below: no file of the clone is read, and no content is known in advance. */
 describe('an agent that has only these tools', () => {
   let home: Home;
   let clone: string;

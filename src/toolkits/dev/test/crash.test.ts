@@ -106,7 +106,7 @@ describe('a server that dies in the middle of a change on GitHub', () => {
     );
   };
 
-  it('only looks at GitHub when it starts again, and the same call under the same approval goes on', async () => {
+  it('only looks at GitHub when it starts again, and the same call under the same approval continues', async () => {
     const { double, target = '', clone = '', home } = place;
     if (!double) throw new Error('This needs the double.');
     const untouched = snapshot(clone);
@@ -178,7 +178,7 @@ describe('a server that dies in the middle of a change on GitHub', () => {
     expect(home.failing('audit', 'verify').status).toBe(0);
   }, 480_000);
 
-  it('gives the approval back when an answer is lost on the way, and the same call goes on', async () => {
+  it('gives the approval back when an answer is lost on the way, and the same call continues', async () => {
     const { double, home } = place;
     if (!double) throw new Error('This needs the double.');
     server = await startUp(home, '--toolkits', 'dev');

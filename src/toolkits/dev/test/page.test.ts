@@ -184,7 +184,7 @@ describe('the dev room', { timeout: 30_000 }, () => {
 
   it('hands out the bundle of a run, which anyone can verify, and no one after it was changed', async () => {
     await tab('Runs');
-    await page.getByText('Mend the greeting.').waitFor();
+    await page.getByText('Fix the greeting.').waitFor();
     await expectSound(page);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -202,8 +202,8 @@ describe('the dev room', { timeout: 30_000 }, () => {
   });
 
   it('shows a run that an agent starts while the page is open', async () => {
-    const reply = await server.call('runs_create', { repo: 'demo', purpose: 'Started meanwhile.' });
-    const card = page.getByRole('listitem').filter({ hasText: 'Started meanwhile.' });
+    const reply = await server.call('runs_create', { repo: 'demo', purpose: 'Started in the meantime.' });
+    const card = page.getByRole('listitem').filter({ hasText: 'Started in the meantime.' });
     await card.waitFor();
     await card.getByText(String(dataOf(reply).run_id).slice(0, 8)).waitFor();
     await card.getByRole('link', { name: 'Its calls' }).click();
@@ -249,7 +249,7 @@ describe('the assistant room', { timeout: 30_000 }, () => {
     await expectSound(page);
   });
 
-  it('takes the message of a person, who goes on with their own conversation only', async () => {
+  it('takes the message of a person, who continues with their own conversation only', async () => {
     await page.getByText('belongs to local').waitFor();
     await page.getByRole('button', { name: 'New conversation' }).click();
     await page.getByRole('textbox', { name: 'New conversation' }).fill('From the page.');

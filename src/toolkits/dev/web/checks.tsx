@@ -49,7 +49,7 @@ function Mergeable({ pull }: { readonly pull: Pull }) {
   const { mergeable, base } = pull;
   const [icon, tone, text] =
     mergeable === undefined
-      ? (['info', 'neutral', 'Not known whether it conflicts with'] as const)
+      ? (['info', 'neutral', 'Unknown whether it conflicts with'] as const)
       : mergeable
         ? (['checked', 'good', 'No conflicts with'] as const)
         : (['bad', 'bad', 'Conflicts with'] as const);

@@ -110,7 +110,7 @@ function RemoteComment({ repo, pull, onChanged }: FormProps) {
   const act = useAct();
   const runs = useView('runs', { repo, limit: 100 }, { topics: ['changed.dev'] });
   const run = runs.data?.runs.find(({ head_branch }) => head_branch === pull.head.ref);
-  if (!run) return <p className="muted small">Comment on GitHub; no run of this repository made it.</p>;
+  if (!run) return <p className="muted small">Comment on GitHub: no run here opened this pull request.</p>;
   const send = async (body: string): Promise<boolean> => {
     const args = { run_id: run.run_id, pr_number: pull.number, body };
     const { ok } = await act('github_pr_comment_create', args, 'Commented on GitHub.');

@@ -129,7 +129,7 @@ describe('searching by meaning while the server runs', () => {
     }
   };
 
-  it('covers more and more sources, goes on after a kill where it was, and ends with all of them', async () => {
+  it('covers more and more sources, continues after a kill where it was, and ends with all of them', async () => {
     const first = await startUp(home);
     const one = await first.connect('http');
     const begun = await until(one.client, (found) => found.sources_searched_by_meaning >= 1);

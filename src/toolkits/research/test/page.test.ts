@@ -312,8 +312,8 @@ describe('the research room', { timeout: 30_000 }, () => {
     await page.getByText('Saved.', { exact: true }).waitFor();
     expect(rowsOf('select memo from code_name where cid = 3')).toEqual([{ memo: 'Wages, rent and debt.' }]);
     // Someone else's change arrives automatically.
-    await acts.person('create_code', { name: 'Arrived meanwhile', color: '#009988' });
-    await tree.getByText('Arrived meanwhile').waitFor();
+    await acts.person('create_code', { name: 'Arrived in the meantime', color: '#009988' });
+    await tree.getByText('Arrived in the meantime').waitFor();
     await expectSound(page);
   });
 

@@ -117,7 +117,7 @@ function Words({ value, onChange }: WordsProps) {
     <input
       type="search"
       aria-label="Search activity"
-      placeholder="Words of titles, arguments and results"
+      placeholder="Titles, arguments and results"
       value={text}
       onChange={(event) => setText(event.target.value)}
     />

@@ -44,7 +44,7 @@ export function Arguments({ call }: { readonly call: CallDetail }) {
   );
 }
 
-/** What it gave back: its data, or what went wrong. */
+/** The result of the call: its data, or its error. */
 export function Result({ call }: { readonly call: CallDetail }) {
   const { result } = call;
   const value = isRecord(result) && result.data !== undefined ? result.data : result;
@@ -61,7 +61,7 @@ export function Result({ call }: { readonly call: CallDetail }) {
 }
 
 function noResult({ effect, status }: CallDetail): string {
-  if (status === 'routed') return 'No result: the call waits, or waited, for a person.';
+  if (status === 'routed') return 'No result: the call required approval.';
   return effect === 'read'
     ? 'Results of reads are not stored; the audit entry keeps their hash.'
     : 'No result, or no longer stored.';

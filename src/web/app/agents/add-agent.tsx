@@ -58,7 +58,7 @@ export function AddAgent({ onClose }: { onClose(): void }) {
       ) : (
         <form id="add-agent" className="stack" onSubmit={(event) => void add(event)}>
           <p>
-            A name of its own lets rules, history and standing approvals speak of this agent alone. All
+            A name of its own lets rules, history and standing approvals refer to this agent alone. All
             clients without a token share the name <code>local</code>.
           </p>
           <Field

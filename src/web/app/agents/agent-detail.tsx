@@ -188,7 +188,7 @@ function Alone({ data }: { readonly data: Detail }) {
           </span>
         </li>
       </ul>
-      {isEmpty ? <p className="muted small">Every change it asks for needs you.</p> : null}
+      {isEmpty ? <p className="muted small">Every change it requests needs your approval.</p> : null}
       <Link className="small" href={`/policy/permissions?agent=${encodeURIComponent(data.principal)}`}>
         All permissions
       </Link>
@@ -201,7 +201,7 @@ function Last({ data }: { readonly data: Detail }) {
     <section aria-label="Last decisions">
       <h3>Last decisions</h3>
       {data.last.length === 0 ? (
-        <p className="muted small">No one has decided about a call of {data.name} yet.</p>
+        <p className="muted small">No one has decided on a call by {data.name} yet.</p>
       ) : (
         <ul className="agent-lines">
           {data.last.map((one) => (

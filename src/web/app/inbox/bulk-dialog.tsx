@@ -98,7 +98,7 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
   const { hold_seconds } = useSession().session;
   const held = useRef<readonly Brief[]>([]);
   const { act, doing, done, ends } = WORDS[verdict];
-  // What destroys or moves money is approved one at a time.
+  // Destructive calls and calls that move money are approved one at a time.
   const leftOut = verdict === 'approve' ? all.filter(isGrave) : [];
   const items = all.filter((item) => !leftOut.includes(item));
   const chosen = items.filter(({ id }) => !excluded.has(id));
@@ -173,7 +173,7 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
         ) : (
           <>
             <span className="dialog-note">
-              Each is decided and logged separately. Items that have changed are skipped.
+              Each is decided and logged separately. Approvals that have changed are skipped.
             </span>
             <Button onClick={leave}>{busy ? 'Stop' : 'Cancel'}</Button>
             <Button
@@ -191,13 +191,15 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
       <ErrorNotice error={problem} />
       {leftOut.length > 0 && !results ? (
         <Notice tone="warn">
-          <strong>{leftOut.length === 1 ? '1 item is' : `${leftOut.length} items are`} left out:</strong>{' '}
+          <strong>
+            {leftOut.length === 1 ? '1 approval is' : `${leftOut.length} approvals are`} left out:
+          </strong>{' '}
           {leftOut.map(({ id, summary }, index) => (
             <span key={id}>
               {index > 0 ? ', ' : ''}“<UntrustedText text={summary} />”
             </span>
           ))}
-          . What destroys or moves money is approved one at a time and stays in the inbox.
+          . Destructive calls and calls that move money are approved one at a time and stay in the inbox.
         </Notice>
       ) : null}
       <form id="bulk-form" className="stack" onSubmit={(event) => void decide(event)}>

@@ -42,7 +42,7 @@ export function BulkItems({ items, results, excluded, locked, onToggle }: Props)
               {own.map((item) => (
                 <li key={item.id}>
                   <Row
-                    // Another choice for all starts each anew.
+                    // Another choice for all resets each row.
                     key={String(all)}
                     item={item}
                     opened={all && !results}
@@ -79,7 +79,7 @@ function Row({ item, opened, result, chosen, locked, onToggle }: RowProps) {
           <input
             type="checkbox"
             checked={chosen}
-            aria-label={`Include item ${item.id}`}
+            aria-label={`Include approval ${item.id}`}
             onChange={onToggle}
           />
         )}
@@ -116,7 +116,7 @@ function Row({ item, opened, result, chosen, locked, onToggle }: RowProps) {
           type="button"
           className="icon-button"
           aria-expanded={open}
-          aria-label={`Item ${item.id} in full`}
+          aria-label={`Approval ${item.id} in full`}
           onClick={() => setOpen(!open)}
         >
           <Icon name={open ? 'down' : 'right'} />

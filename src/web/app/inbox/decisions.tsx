@@ -87,7 +87,7 @@ export function DecisionsProvider({ children }: { readonly children: ReactNode }
   const report = useCallback(
     async (approved: HeldItem, { state, result }: DecisionResult, quiet: boolean): Promise<void> => {
       if (state === 'failed' || state === 'indeterminate' || result?.message) {
-        const text = result?.message ?? (state === 'failed' ? 'It failed.' : 'Its outcome is unknown.');
+        const text = result?.message ?? (state === 'failed' ? 'The call failed.' : 'The outcome is unknown.');
         if (!quiet)
           say(<Problem approved={approved} text={text} hint={result?.hint} />, { tone: 'bad', stays: true });
         return;

@@ -16,7 +16,7 @@ const PERIODS: readonly [number, string][] = [
 const periodName = (seconds: number): string =>
   PERIODS.find(([length]) => length === seconds)?.[1] ?? `in ${Math.round(seconds / 3600)} h`;
 
-/** Who asks, where it acts, what it does, whether it can be undone: before any scrolling. */
+/** The requester, where it acts, what it does, whether it can be undone: before any scrolling. */
 export function FactStrip({ item }: { readonly item: Item }) {
   const { target, effect, undo, limit, risks } = item.presentation;
   const danger = item.effect === 'destroy' || risks.some(({ level }) => level === 'danger');
@@ -26,7 +26,7 @@ export function FactStrip({ item }: { readonly item: Item }) {
     : undefined;
   return (
     <dl className="fact-strip" aria-label="Facts">
-      <Cell name="Who asks" text={shortName(item.requester)} avatar={item.requester} detail={asks} />
+      <Cell name="Requester" text={shortName(item.requester)} avatar={item.requester} detail={asks} />
       <Cell name="Where" text={target.label} detail={target.detail} />
       <Cell
         name="Effect"

@@ -119,8 +119,8 @@ const readGroup = (text: string | null): Group =>
 const EFFECTS: Readonly<Record<string, string>> = {
   read: 'Reads',
   change: 'Changes',
-  destroy: 'Destroys',
-  propose: 'Suggests',
+  destroy: 'Destructive',
+  propose: 'Proposes',
   decide: 'Decides',
 };
 const ENVIRONMENTS: Readonly<Record<string, string>> = { live: 'Live', sandbox: 'Sandbox', local: 'Local' };

@@ -20,7 +20,7 @@ export function ItemHead({ item, place, onMove }: Props) {
   const [risk, effect] = presentation.money
     ? (['bad', 'Moves money'] as const)
     : item.effect === 'destroy'
-      ? (['bad', 'Destroys'] as const)
+      ? (['bad', 'Destructive'] as const)
       : (['neutral', presentation.kind === 'post' ? 'Publishes' : effectName(item.effect)] as const);
   return (
     <>

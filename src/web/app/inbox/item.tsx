@@ -188,7 +188,7 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
     onDecided();
   };
   return (
-    <article className="item" aria-label={`Item ${item.id}`} ref={box} tabIndex={-1}>
+    <article className="item" aria-label={`Approval ${item.id}`} ref={box} tabIndex={-1}>
       <div className="item-scroll">
         <ItemHead item={item} place={place} onMove={onMove} />
         <FactStrip item={item} />

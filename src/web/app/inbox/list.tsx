@@ -62,7 +62,7 @@ export function InboxList({ inbox, view, current, isSelected, selecting, toggle 
                   <input
                     type="checkbox"
                     checked={isSelected(row.id)}
-                    aria-label={`Select item ${row.id}`}
+                    aria-label={`Select approval ${row.id}`}
                     onClick={(event) => toggle(row, event.shiftKey)}
                     onChange={() => {}}
                   />
@@ -131,7 +131,7 @@ function Row({ row, current, search }: RowProps) {
             {shortName(row.requester)}
             {row.ordered_by ? ` for ${shortName(row.ordered_by)}` : ''}
           </span>
-          {row.effect === 'destroy' ? <Badge tone="bad">Destroys</Badge> : null}
+          {row.effect === 'destroy' ? <Badge tone="bad">Destructive</Badge> : null}
           {row.first_risk ? (
             <span
               className={`badge ${isGrave(row) ? 'badge-bad' : 'badge-warn'} clip`}

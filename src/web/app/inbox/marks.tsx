@@ -56,7 +56,7 @@ export function ShortAge({ at }: { readonly at: string }) {
 /** The gravest first, in the order of the list. */
 export const RISKS = [
   'Needs a signature',
-  'Destroys or moves money',
+  'Destructive or moves money',
   'With risk notes',
   'Live',
   'Sandbox and local',

@@ -163,7 +163,8 @@ function RememberForm({ item, start, onClose, onDone }: FormProps) {
             )}
           </Field>
           <p className="meta">
-            Never remembered: calls that destroy, move money or need a signature. They ask each time.
+            Never remembered: destructive calls, calls that move money and calls that need a signature. They
+            require approval each time.
           </p>
         </div>
       </div>

@@ -39,8 +39,8 @@ export function SignBatch({ items, onSigned }: Props) {
   return (
     <section className="stack" aria-label="To be signed">
       <Notice>
-        {items.length === 1 ? 'One item needs' : `${items.length} items need`} your passkey. Read each in
-        full; one signature approves {now.length === 1 ? 'it' : `these ${now.length}`}.
+        {items.length === 1 ? 'One approval needs' : `${items.length} approvals need`} your passkey. Read each
+        in full; one signature approves {now.length === 1 ? 'it' : `these ${now.length}`}.
       </Notice>
       <SignAs key={people.join()} people={people} />
       <ErrorNotice error={problem} />
@@ -68,7 +68,7 @@ function WholeItem({ id, onShown }: { readonly id: number; onShown(): void }) {
   }, [isShown]);
   if (!item) return <ErrorNotice error={error} />;
   return (
-    <article className="card" aria-label={`Item ${id} in full`}>
+    <article className="card" aria-label={`Approval ${id} in full`}>
       <h3>
         <UntrustedText text={item.presentation.title} />
       </h3>

@@ -22,7 +22,7 @@ export function SignDialog({ item, request, onCancel }: Props) {
       <div className="stack sign-what">
         <div className="row item-badges">
           <EnvironmentBadge environment={presentation.target.environment} />
-          {item.effect === 'destroy' ? <Badge tone="bad">Destroys</Badge> : null}
+          {item.effect === 'destroy' ? <Badge tone="bad">Destructive</Badge> : null}
           {presentation.money ? <Badge tone="bad">Moves money</Badge> : null}
           {presentation.undo.possible === false ? <Badge tone="bad">No undo</Badge> : null}
         </div>
@@ -50,9 +50,7 @@ export function SignDialog({ item, request, onCancel }: Props) {
         <p>
           <strong>Waiting for your passkey</strong>
           <br />
-          <span className="muted small">
-            Confirm in the window of your browser. Nothing runs before you do.
-          </span>
+          <span className="muted small">Confirm in your browser's dialog. Nothing runs until you do.</span>
         </p>
       </div>
     </Dialog>

@@ -162,7 +162,7 @@ function Overview({ data, tool, onTool }: OverviewProps) {
                   </code>
                 ),
               },
-              { key: 'count', label: 'Times', numeric: true, cell: ({ count }) => count },
+              { key: 'count', label: 'Count', numeric: true, cell: ({ count }) => count },
               { key: 'last', label: 'Last', cell: ({ lastAt }) => <TimeAgo at={lastAt} /> },
             ]}
           />
@@ -182,8 +182,8 @@ const Figure = ({ name, value }: { readonly name: string; readonly value: number
 const GROUPS = [
   { label: 'Approved', tone: 'good', states: ['approved', 'executing', 'done', 'failed', 'indeterminate'] },
   { label: 'Rejected', tone: 'bad', states: ['rejected'] },
-  { label: 'Waiting', tone: 'accent', states: ['pending'] },
-  { label: 'Lapsed', tone: 'soft', states: ['expired', 'withdrawn'] },
+  { label: 'Pending', tone: 'accent', states: ['pending'] },
+  { label: 'Expired or withdrawn', tone: 'soft', states: ['expired', 'withdrawn'] },
 ] as const;
 
 const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 } as const;

@@ -87,11 +87,11 @@ export function EnrolDialog({ rpId, person, first, onClose }: Props) {
       }
     >
       <ErrorNotice error={problem} />
-      {busy ? <Notice>Follow your browser.</Notice> : null}
+      {busy ? <Notice>Follow your browser's instructions.</Notice> : null}
       {awaited ? (
         <p>The new passkey is ready. Now countersign it with a passkey that is already enrolled.</p>
       ) : first ? null : (
-        <p>After the new passkey, one that is already enrolled countersigns it.</p>
+        <p>Then a passkey that is already enrolled countersigns the new one.</p>
       )}
       <form id="enrol-form" className="stack" onSubmit={(event) => void attempt(event)}>
         <Field label="Name of the passkey" hint="Such as “Laptop” or “Blue security key”.">

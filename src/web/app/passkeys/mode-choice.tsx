@@ -2,7 +2,7 @@ export type Mode = 'off' | 'destructive' | 'always';
 
 const WORDS: Readonly<Record<Mode, string>> = {
   off: 'Off: approvals need no signature, unless a rule requires one',
-  destructive: 'Destructive: what deletes or destroys must be signed',
+  destructive: 'Destructive: approvals of destructive calls must be signed',
   always: 'Always: every approval must be signed',
 };
 const MODES = Object.keys(WORDS) as readonly Mode[];

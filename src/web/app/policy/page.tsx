@@ -31,7 +31,7 @@ function Unlogged() {
   const discard = async (): Promise<void> => {
     try {
       await changeOverrides(() => ({ rules: [] }));
-      say('The rules of the configuration file are in force.', { tone: 'good' });
+      say('The rules of the configuration file are active.', { tone: 'good' });
     } catch (fault) {
       describeError(fault);
     }

@@ -10,9 +10,9 @@ import { useErrorToast, useToast } from '../../ui/toast.tsx';
 import { StandingSentence, UntrustedText } from '../../ui/untrusted-text.tsx';
 
 const STATES: Readonly<Record<StandingView['state'], readonly [string, Tone]>> = {
-  active: ['Answers ask', 'info'],
+  active: ['Active', 'info'],
   used_up: ['Used up', 'neutral'],
-  expired: ['Ended', 'neutral'],
+  expired: ['Expired', 'neutral'],
   revoked: ['Revoked', 'neutral'],
   changed: ['Tool changed', 'warn'],
 };
@@ -25,7 +25,7 @@ export function Remembered() {
   const revoke = async (id: number): Promise<void> => {
     try {
       await post(`/standing/${id}/revoke`);
-      say('Revoked. Such calls ask again.', { tone: 'good' });
+      say('Revoked. Such calls require approval again.', { tone: 'good' });
     } catch (fault) {
       describeError(fault);
     }
@@ -145,7 +145,7 @@ function Recommendations({ onSaved }: { onSaved(): void }) {
   const save = async ({ draft }: Recommendation): Promise<void> => {
     try {
       await post('/standing', { draft });
-      say('Remembered. Such calls no longer ask.', { tone: 'good' });
+      say('Remembered. Such calls no longer require approval.', { tone: 'good' });
     } catch (fault) {
       describeError(fault);
     }

@@ -75,7 +75,7 @@ export function ReplayCard({ replay: { data, ms } }: { readonly replay: Replay }
             {...(data.no_longer_ask > 0 ? { tone: 'warn' } : {})}
           />
           <Figure name="Newly ask" value={data.newly_ask} detail="would wait for you" />
-          <Figure name="Newly stopped" value={stopped} detail="denied or run dry" />
+          <Figure name="Newly stopped" value={stopped} detail="denied or made a dry run" />
         </dl>
       </div>
       {changes.length > 0 ? (
@@ -90,7 +90,7 @@ export function ReplayCard({ replay: { data, ms } }: { readonly replay: Replay }
       {data.more > 0 ? <p className="side-body muted small">And {data.more} more.</p> : null}
       {data.unknown > 0 ? (
         <p className="side-body muted small">
-          Not known for {data.unknown}: their arguments are no longer stored, or are private.
+          Unknown for {data.unknown}: their arguments are no longer stored, or are private.
         </p>
       ) : null}
     </section>

@@ -85,7 +85,7 @@ export function RuleEditor({ rule: given, onClose, onSave }: Props) {
         <span className="grow" />
         {rejected > 0 ? (
           <span className="tone-warn" role="alert">
-            <Icon name="warn" /> Would have let through {rejected === 1 ? '1 call' : `${rejected} calls`} you
+            <Icon name="warn" /> Would have allowed {rejected === 1 ? '1 call' : `${rejected} calls`} you
             rejected
           </span>
         ) : null}

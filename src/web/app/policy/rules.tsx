@@ -181,7 +181,7 @@ function RememberedHere() {
                 {used} of {uses} uses · <Link href="/policy/remembered">Show</Link>
               </p>
             </div>
-            <Badge tone="info">Answers ask</Badge>
+            <Badge tone="info">Approves</Badge>
           </li>
         ))}
       </ul>

@@ -3,7 +3,7 @@ import type { PolicyData, Rule } from '../../../kernel/views/policy-shapes.ts';
 const ACTS = {
   allow: 'allow it',
   ask: 'ask a person',
-  dry_run: 'run it dry',
+  dry_run: 'make it a dry run',
   deny: 'deny it',
 } as const;
 
