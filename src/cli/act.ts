@@ -61,7 +61,7 @@ export async function act(
   }
 }
 
-/** A read whose data the command goes on with; what refuses it ends the command. */
+/** A read whose data the command continues with; what refuses it ends the command. */
 export async function ask<T>(app: App, tool: string, args: JsonObject): Promise<T> {
   const { outcome } = await act(app, tool, args);
   // The tool's own output schema was enforced by the pipeline; T names it.

@@ -24,7 +24,7 @@ export function addAgentCommands(program: Command): void {
     agents
       .command(paused ? 'pause <name>' : 'resume <name>')
       .description(
-        paused ? "Refuse an agent's calls until it is resumed" : "Lift the pause of an agent's calls",
+        paused ? "Refuse an agent's calls until it is resumed" : "Lift the pause on an agent's calls",
       )
       .action(async (name, _options, command) =>
         (await loadAgents()).setAgentPaused(globals(command), name, paused),
@@ -34,7 +34,7 @@ export function addAgentCommands(program: Command): void {
 
 /** One of a fixed set, as often as wanted; a variadic option would swallow the arguments after it. */
 export function clientOption(text: string): Option {
-  const option = new Option('--client <name>', `${text}; may be repeated`).choices(CLIENT_NAMES);
+  const option = new Option('--client <name>', `${text} (repeatable)`).choices(CLIENT_NAMES);
   const { parseArg: checked } = option;
   return option.argParser((value, all: string[] = []) => [...all, checked?.(value, '') ?? value]);
 }

@@ -25,7 +25,7 @@ export function addApprovalCommands(program: Command): void {
     .action(async (options, command) => (await load()).listApprovals(globals(command), options));
   approvals
     .command('show <id>')
-    .description('Show one approval as a person decides on it')
+    .description('Show one approval as it is presented for a decision')
     .option('--args', 'also print the exact arguments as JSON')
     .option('--diff', 'print only the diff of a code change, exactly as `git diff --binary` prints it')
     .action(async (id, options, command) => (await load()).showApproval(globals(command), id, options));
@@ -90,7 +90,7 @@ export function addApprovalCommands(program: Command): void {
     .action(async (options, command) => (await loadStanding()).addStanding(globals(command), options));
   standing
     .command('revoke <id>')
-    .description('Revoke a standing approval; such calls ask again')
+    .description('Revoke a standing approval; such calls require approval again')
     .action(async (id, _options, command) => (await loadStanding()).revokeStanding(globals(command), id));
   approvals
     .command('settle <call>')

@@ -194,7 +194,7 @@ function addPasskeyCommands(program: Command): void {
   passkeys
     .command('reset')
     .description('Remove all passkeys without a signature; the audit log shows it permanently')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'confirm the removal')
     .action(async (options, command) => (await load()).resetPasskeys(globals(command), options));
 }
 
@@ -324,7 +324,7 @@ function printError(error: unknown, json: boolean): number {
 function describeError(error: unknown): Failure {
   if (error instanceof CommanderError) {
     const isHelp = error.code === 'commander.help';
-    const message = isHelp ? 'Name a command of this group; --help lists them.' : error.message;
+    const message = isHelp ? 'Specify a subcommand; --help lists them.' : error.message;
     return { exitCode: 2, message: message.replace(/^error: /, '') };
   }
   if (error instanceof CliError) return { exitCode: error.exitCode, message: error.message };

@@ -16,47 +16,47 @@ export function addServerCommands(program: Command): void {
   servers
     .command('add <name> [target...]')
     .description('Add a server: its URL, or -- COMMAND ARGS…')
-    .option('--env <pair>', 'environment variable KEY=VALUE; may be repeated', collect)
-    .option('--header <pair>', 'HTTP header KEY=VALUE; may be repeated', collect)
+    .option('--env <pair>', 'environment variable KEY=VALUE (repeatable)', collect)
+    .option('--header <pair>', 'HTTP header KEY=VALUE (repeatable)', collect)
     .option('--cwd <directory>', 'directory to start the command in')
-    .option('--sse', 'the URL speaks the HTTP transport before 2025')
-    .option('--effect <pair>', 'effect of one tool, like read_file=read; may be repeated', collect)
+    .option('--sse', 'the URL uses the older HTTP+SSE transport')
+    .option('--effect <pair>', 'effect of one tool, such as read_file=read (repeatable)', collect)
     .option('-y, --yes', 'trust the tools that are shown')
     .action(async (name, target, options, command) =>
       (await change()).addServer(globals(command), name, target, options),
     );
   servers
     .command('show <name>')
-    .description('Show its tools with effect, pin and changes')
-    .option('--refresh', 'start it and list its tools again')
+    .description("Show a server's tools with effect, pin and changes")
+    .option('--refresh', 'start the server and list its tools again')
     .action(async (name, options, command) => (await load()).showServer(globals(command), name, options));
   servers
     .command('trust <name> [tools...]')
-    .description('Trust its new and changed tools as they are listed now')
-    .option('--effect <pair>', 'effect of one tool, like read_file=read; may be repeated', collect)
-    .option('-y, --yes', 'ask nothing')
+    .description("Trust a server's new and changed tools as they are listed now")
+    .option('--effect <pair>', 'effect of one tool, such as read_file=read (repeatable)', collect)
+    .option('-y, --yes', 'trust without asking')
     .action(async (name, tools, options, command) =>
       (await change()).trustTools(globals(command), name, tools, options),
     );
   servers
     .command('remove <name>')
-    .description('Remove it from the configuration and delete its pins')
+    .description('Remove a server from the configuration and delete its pins')
     .action(async (name, _options, command) => (await change()).removeServer(globals(command), name));
   servers
     .command('logs <name>')
-    .description('Show what it wrote to stderr')
-    .option('-n, --lines <n>', 'maximum lines', '100')
+    .description('Show what a server wrote to stderr')
+    .option('-n, --lines <n>', 'maximum number of lines', '100')
     .action(async (name, options, command) => (await load()).serverLogs(globals(command), name, options));
   servers
     .command('restart <name>')
-    .description('Restart it before its next call')
+    .description('Restart a server before its next call')
     .action(async (name, _options, command) => (await load()).restartServer(globals(command), name));
   servers
     .command('login <name> [url]')
     .description('Sign in to a server that uses OAuth')
-    .option('--client-id <id>', 'client that is registered there; unset: registers one')
-    .option('--scope <scopes>', 'scopes to ask for; unset: what the server asks for')
-    .option('--port <n>', 'port that the browser returns to; unset: any free one')
+    .option('--client-id <id>', 'ID of a client registered at the server (default: register one)')
+    .option('--scope <scopes>', 'scopes to request (default: those that the server names)')
+    .option('--port <n>', 'port of the local callback (default: any free port)')
     .option('--no-browser', 'only print the address')
     .option('--remove', 'delete the stored tokens')
     .action(async (name, url, options, command) =>
@@ -76,7 +76,7 @@ export function addServerCommands(program: Command): void {
   program
     .command('wrap <name> <command> [args...]')
     .description('Serve one server under its own tool names: wrap NAME -- COMMAND ARGS…')
-    .option('--env <pair>', 'environment variable KEY=VALUE; may be repeated', collect)
+    .option('--env <pair>', 'environment variable KEY=VALUE (repeatable)', collect)
     .action(async (name, run, args, options, command) =>
       (await import('./commands/wrap.ts')).wrap(globals(command), name, [run, ...args], options),
     );
@@ -85,17 +85,17 @@ export function addServerCommands(program: Command): void {
 
 function addSecrets(program: Command): void {
   const load = () => import('./commands/secrets.ts');
-  const secrets = program.command('secrets').description('Manage values that the configuration refers to');
+  const secrets = program.command('secrets').description('Manage secrets that the configuration refers to');
   secrets
     .command('list', { isDefault: true })
-    .description('List their names')
+    .description('List the names of the stored secrets')
     .action(async (_options, command) => (await load()).listSecrets(globals(command)));
   secrets
     .command('set <name>')
-    .description('Store a value read from standard input')
+    .description('Store a secret read from standard input')
     .action(async (name, _options, command) => (await load()).setSecret(globals(command), name));
   secrets
     .command('remove <name>')
-    .description('Delete a value')
+    .description('Delete a secret')
     .action(async (name, _options, command) => (await load()).removeSecret(globals(command), name));
 }

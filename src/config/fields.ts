@@ -22,7 +22,9 @@ export const topLevel = configSection('', 'Keys above the first table.', () =>
         .array(z.string().min(1))
         .min(1)
         .optional()
-        .describe('Toolkits offered to agents. Unset: every toolkit but those that others bring along.'),
+        .describe(
+          'Toolkits offered to agents. Unset: all toolkits except those that another toolkit includes.',
+        ),
       profile: z
         .enum(PROFILES)
         .default('write')
@@ -70,7 +72,7 @@ export const approvals = configSection('approvals', 'The approval inbox.', () =>
       passkey: z
         .enum(['off', 'destructive', 'always'])
         .default('off')
-        .describe('Which approvals must be signed with a passkey: none, those that destroy, or all.')
+        .describe('Which approvals must be signed with a passkey: none, those of destructive calls, or all.')
         .meta({ tighten: ['always', 'destructive', 'off'] }),
       rp_id: z
         .string()
@@ -98,7 +100,10 @@ export const approvals = configSection('approvals', 'The approval inbox.', () =>
             .optional()
             .describe('Sent to the webhook as a bearer token.')
             .meta({ secret: true }),
-          desktop: z.boolean().default(true).describe('Desktop notification where there is a desktop.'),
+          desktop: z
+            .boolean()
+            .default(true)
+            .describe('Show a desktop notification if a desktop is available.'),
         })
         .strict()
         .prefault({})
@@ -212,7 +217,7 @@ export const audit = configSection('audit', 'The audit log.', () =>
         .string()
         .regex(/^[^\s+]+$/, 'must have no spaces or plus signs')
         .optional()
-        .describe('Name of a new log in its checkpoints, kept for good; unset: a random one.'),
+        .describe('Name of a new log in its checkpoints, kept permanently; unset: a random one.'),
       retention_days: z
         .number()
         .int()

@@ -31,7 +31,7 @@ export interface Dialect {
   passOn?(finished: Finished): JsonObject | undefined;
   /** The documented envelope. */
   body(finished: Finished, modes: Modes): JsonObject;
-  /** Text beside the structured body; by default the body as JSON. */
+  /** Text next to the structured body; by default the body as JSON. */
   text?(finished: Finished, body: JsonObject): string;
   /** More content parts than the text. */
   parts?(finished: Finished): readonly ContentPart[];

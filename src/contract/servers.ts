@@ -32,7 +32,7 @@ export const SERVER_NAME = /^[a-z](?:[a-z0-9-]|_(?!_|$)){0,31}$/;
 const references = 'Values may be references: ${env:NAME} or ${secret:NAME}.';
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: references as they are written in the file
-const argReferences = '${args.NAME} stands for an argument of the change.';
+const argReferences = '${args.NAME} is replaced by an argument of the change.';
 
 const pattern = z.string().min(1).refine(isPattern, { message: 'is not a regular expression' }).optional();
 
@@ -68,7 +68,7 @@ export const serverFields = z
       .default({})
       .describe(`HTTP headers sent with every request. ${references}`)
       .meta({ secret: true }),
-    transport: z.enum(['http', 'sse']).default('http').describe('sse: the HTTP transport before 2025.'),
+    transport: z.enum(['http', 'sse']).default('http').describe('sse: the older HTTP+SSE transport.'),
     environment: z
       .enum(ENVIRONMENTS)
       .default('live')

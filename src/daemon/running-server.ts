@@ -26,7 +26,7 @@ export async function outdatedServer(app: App): Promise<string | undefined> {
   if (host !== hostname() || read === fingerprint(config.path)) return undefined;
   const url = await runningServer(app);
   if (url === undefined) return undefined;
-  return `The server at ${url} runs with a different configuration than ${config.path} now contains. Restart it to apply the current one.`;
+  return `The server at ${url} runs with a different configuration from the one now in ${config.path}. Restart it to apply that one.`;
 }
 
 const fingerprint = (path: string): string =>

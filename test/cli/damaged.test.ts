@@ -173,7 +173,7 @@ describe('a damaged database', () => {
     expect((await terminal.run('status')).code).toBe(0);
   });
 
-  it('of another log is refused next to our key, and goes on with a new one', async () => {
+  it('of another log is refused next to our key, and continues with a new one', async () => {
     await propose('hello');
     const aside = join(terminal.home, 'other.db');
     edit('pragma wal_checkpoint(truncate)');
@@ -192,7 +192,7 @@ describe('a damaged database', () => {
       });
     }
     expect((await terminal.run('audit', 'verify')).err).toContain('has never signed this audit log');
-    // Whoever names it may look into it, and entries that nobody signed stay unsigned.
+    // A command that names it may read it, and unsigned entries stay unsigned.
     edit('delete from audit_checkpoints');
     expect(await terminal.run('sessions', '--store', store)).toMatchObject({ code: 0, err: '' });
     const reader = new SqliteFile(store);

@@ -68,7 +68,7 @@ describe('standing approvals', () => {
       'Destructive calls require approval each time.',
     );
     expect((await terminal.run('approvals', 'standing', 'revoke', '1')).out).toBe(
-      'Revoked standing approval 1. Such calls ask again.\n',
+      'Revoked standing approval 1. Such calls require approval again.\n',
     );
     expect((await terminal.run('approvals', 'standing', 'revoke', '1')).code).toBe(1);
   });

@@ -124,7 +124,7 @@ describe.each(Object.keys(FILES))('init with %s', (client) => {
     const undone = await init('--undo');
     expect(undone).toMatchObject({ code: 0, err: '' });
     expect(read(path)).toBe(text);
-    expect((await init('--undo')).err).toContain('could be undone');
+    expect((await init('--undo')).err).toContain('Nothing to undo');
   });
 });
 

@@ -166,7 +166,7 @@ describe('what an import takes from a client', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  it('reports a file that cannot be read and goes on with the others', async () => {
+  it('reports a file that cannot be read and continues with the others', async () => {
     place('gemini');
     const { path } = place('cursor');
     writeFileSync(path, '{ not json');

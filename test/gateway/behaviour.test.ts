@@ -176,7 +176,7 @@ describe('arguments', () => {
     expect(place.calls()).toMatchObject([{ name: 'mirror', arguments: args, _meta: meta }]);
   });
 
-  it('are judged by conditions over their types and over the server', async () => {
+  it('are evaluated by conditions over their types and over the server', async () => {
     const rule = `
 [[mcp_policy.rules]]
 id = "long"
@@ -302,7 +302,7 @@ describe('processes', () => {
     expect(place.pids()).toHaveLength(2);
   });
 
-  it('that fail at once are started with growing pauses, and the refusal says when', async () => {
+  it('that fail immediately are started with growing pauses, and the refusal says when', async () => {
     await open({});
     await place.reopen();
     place.script({ tools: [reader('look')], dieAtStart: true });

@@ -92,7 +92,7 @@ describe.each(ENGINES)('what a server lists, stored on %s', (engine) => {
 describe('a server that lists too much', () => {
   const many = Array.from({ length: LISTING_LIMITS.tools + 5 }, (_, at) => reader(`tool_${at}`));
 
-  it('goes on with what was trusted, and the server log, its page and `servers show` say so', async () => {
+  it('continues with what was trusted, and the server log, its page and `servers show` say so', async () => {
     place = await openScripted({ tools: [reader('look'), tool('act')] });
     await place.trust('s');
     place.script({ tools: [...many, reader('look'), tool('act')] });

@@ -149,7 +149,7 @@ describe('HTTP', () => {
   });
 });
 
-it('reaches a server that speaks the HTTP transport before 2025', async () => {
+it('reaches a server that uses the older HTTP+SSE transport', async () => {
   const port = await freePort();
   const child = spawn(process.execPath, [EVERYTHING, 'sse'], {
     env: { ...process.env, PORT: String(port) },

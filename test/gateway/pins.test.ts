@@ -57,7 +57,7 @@ describe('quarantine', () => {
 });
 
 describe('a definition that changes after it was trusted', () => {
-  it('is refused and shown field by field, while its neighbour goes on', async () => {
+  it('is refused and shown field by field, while its neighbour continues', async () => {
     place = await openScripted({ tools: [reader('look'), reader('list')] });
     await place.trust('s');
     await place.reopen();

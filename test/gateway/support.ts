@@ -60,7 +60,7 @@ export async function openPlace(config: string, env: Record<string, string> = {}
     },
     async call(tool, args, more) {
       const bound = await app.inventory.resolve(tool);
-      if (!bound) throw new Error(`There is no tool ${tool}.`);
+      if (!bound) throw new Error(`Unknown tool: ${tool}.`);
       return app.kernel.invoke({ bound, args, principal: LOCAL_AGENT, transport: 'test', ...more });
     },
     trust: (server, effects) => trustServer(app, server, effects),

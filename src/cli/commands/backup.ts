@@ -22,7 +22,7 @@ import { withApp } from '../context.ts';
 const STORE = 'countersign.db';
 const KEY = 'audit-key.pem';
 /** Contents of a data directory in addition to the database; each is copied if present. */
-const BESIDE = ['config.toml', KEY, 'artifacts'] as const;
+const COPIED = ['config.toml', KEY, 'artifacts'] as const;
 
 /** Copies database, configuration, signing key and artifacts to a new directory. The server may keep running. */
 export function backup(global: GlobalOptions, target: string | undefined): Promise<void> {
@@ -41,7 +41,7 @@ export function backup(global: GlobalOptions, target: string | undefined): Promi
     // SQLite keeps the mode of an empty file, so other users can never read the copy.
     writeFileSync(join(folder, STORE), '', { mode: 0o600 });
     await copyStore(database, join(folder, STORE));
-    for (const name of BESIDE) {
+    for (const name of COPIED) {
       const from = join(config.dataDir, name);
       if (existsSync(from)) cpSync(from, join(folder, name), { recursive: true });
     }
@@ -76,7 +76,7 @@ export async function restore(
   }
   cpSync(join(folder, STORE), storageUrl);
   chmodSync(storageUrl, 0o600);
-  for (const name of BESIDE) {
+  for (const name of COPIED) {
     const from = join(folder, name);
     if (!existsSync(from)) continue;
     const to = join(dataDir, name);

@@ -14,7 +14,7 @@ export interface EntryOptions {
   readonly sign?: boolean;
 }
 
-/** One line for each entry. A collector that stopped goes on with `--after` and the `seq` of its last line. */
+/** One line for each entry. A collector that stopped continues with `--after` and the `seq` of its last line. */
 export async function exportEntries(
   global: GlobalOptions,
   format: EntryFormat,

@@ -113,8 +113,7 @@ function shownDiff({ path, before, after }: FileChange): string {
 /** Restores the files of the latest `init` to the byte, and deletes those that it created. */
 export function undoConnections(global: GlobalOptions, dataDir: string, force: boolean): void {
   const latest = latestRecord(dataDir, 'init');
-  if (!latest)
-    throw new CliError('No change of a client by `countersign init` is stored that could be undone.');
+  if (!latest) throw new CliError('Nothing to undo: no change to a client by `countersign init` is stored.');
   const changed = changedSince(latest.record);
   if (changed.length > 0 && !force)
     throw new CliError(

@@ -21,7 +21,7 @@ export function recommendPolicy(global: GlobalOptions): Promise<void> {
     const { recommendations, looked_at: seen } = data;
     if (recommendations.length === 0)
       return print(
-        `No recommendations. Read ${counted(seen, 'decision')} of the last 90 days; one needs at least 10 equal decisions about a tool of an agent.`,
+        `No recommendations. Read ${counted(seen, 'decision')} of the last 90 days; a recommendation needs at least 10 identical decisions about one agent and tool.`,
       );
     print(recommendations.map(describe).join('\n\n'));
     print('\nNothing was saved.');

@@ -84,7 +84,7 @@ async function decideOne(
           return 'skipped';
         }
         if (approval.effect === 'destroy') {
-          const word = await input.line('This destroys data. Type yes to approve: ');
+          const word = await input.line('This call is destructive. Type yes to approve: ');
           if (word.trim() !== 'yes') break;
         }
         if (await approveOne(approvals, person, approval)) return 'approved';
@@ -159,13 +159,13 @@ function listenForKeys(): Omit<ReviewInput, 'urlOf'> & { close(): void } {
     key: () =>
       new Promise((resolve) => {
         const shownAt = Date.now();
-        const hear = (_text: string, key: { name?: string; ctrl?: boolean }): void => {
+        const onKey = (_text: string, key: { name?: string; ctrl?: boolean }): void => {
           const isBreak = key.ctrl === true && key.name === 'c';
           if (!isBreak && Date.now() - shownAt < SEEN_MS) return;
-          stdin.off('keypress', hear);
+          stdin.off('keypress', onKey);
           resolve(isBreak ? 'q' : (key.name ?? ''));
         };
-        stdin.on('keypress', hear);
+        stdin.on('keypress', onKey);
         stdin.resume();
       }),
     async line(question) {

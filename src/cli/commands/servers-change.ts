@@ -82,7 +82,7 @@ export const flagsOf = (name: string, table: ServerTable): Record<string, unknow
 
 function tableOf(target: readonly string[], options: AddOptions): ServerTable {
   const [first, ...rest] = target;
-  if (first === undefined) throw new CliError('Name the URL of the server, or its command after --.', 2);
+  if (first === undefined) throw new CliError("Specify the server's URL, or its command after --.", 2);
   if (/^https?:\/\//.test(first)) {
     if (rest.length > 0) throw new CliError(`A URL takes no arguments, but got "${rest[0]}".`, 2);
     return {

@@ -159,7 +159,7 @@ function undoImport(global: GlobalOptions, force: boolean): Promise<void> {
 async function restoreLatest(global: GlobalOptions, app: App, force: boolean): Promise<void> {
   const { config } = app;
   const latest = latestRecord(config.dataDir, 'imports');
-  if (!latest) throw new CliError('No import is stored that could be undone.');
+  if (!latest) throw new CliError('Nothing to undo: no import is stored.');
   const changed = changedSince(latest.record);
   if (changed.length > 0 && !force)
     throw new CliError(

@@ -65,7 +65,7 @@ export function revokeStanding(global: GlobalOptions, id: string): Promise<void>
     if (!/^\d+$/.test(id) || !(await kernel.standing.revoke(Number(id), person)))
       throw new CliError(`No active standing approval has the number ${id}.`);
     if (global.json) printJson({ id: Number(id), revoked: true });
-    else print(`Revoked standing approval ${id}. Such calls ask again.`);
+    else print(`Revoked standing approval ${id}. Such calls require approval again.`);
   });
 }
 

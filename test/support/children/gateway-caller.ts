@@ -28,7 +28,7 @@ database.write = async (work) => {
   return result;
 };
 const bound = await app.inventory.resolve(tool);
-if (!bound) throw new Error(`There is no tool ${tool}.`);
+if (!bound) throw new Error(`Unknown tool: ${tool}.`);
 const { outcome } = await app.kernel.invoke({
   bound,
   args: { text },
