@@ -34,7 +34,7 @@ export function addAgentCommands(program: Command): void {
 
 /** One of a fixed set, as often as wanted; a variadic option would swallow the arguments after it. */
 export function clientOption(text: string): Option {
-  const option = new Option('--client <name>', `${text} (repeatable)`).choices(CLIENT_NAMES);
+  const option = new Option('--client <name>', `${text}, repeatable`).choices(CLIENT_NAMES);
   const { parseArg: checked } = option;
   return option.argParser((value, all: string[] = []) => [...all, checked?.(value, '') ?? value]);
 }

@@ -156,7 +156,7 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     }
     expect(await test.lines()).toEqual(['hello']);
     await expect(test.kernel.approvals.reject(id, PERSON)).rejects.toMatchObject({
-      message: `Approval ${id} is already done by person:ada.`,
+      message: `Approval ${id} is already done (decided by person:ada).`,
     });
   });
 
@@ -253,7 +253,9 @@ describe.each(ENGINES)('approvals on %s', (engine) => {
     ] as const;
     for (const [refused, why] of refusals) await expect(refused()).rejects.toThrow(why);
     await approvals.reject(id, PERSON);
-    await expect(approvals.requireApprovable(id, PERSON)).rejects.toThrow('already rejected by person:ada');
+    await expect(approvals.requireApprovable(id, PERSON)).rejects.toThrow(
+      'already rejected (decided by person:ada)',
+    );
     const late = await ask('late');
     pass(25);
     await expect(approvals.requireApprovable(late, PERSON)).rejects.toThrow('expired at');

@@ -43,9 +43,17 @@ describe('who may decide', () => {
 describe('a decision that comes too late', () => {
   it.each<[string, Partial<Approval>, string]>([
     ['someone else came first', { state: 'pending' }, 'Approval 7 was just changed by someone else.'],
-    ['it has an end', { state: 'done', decidedBy: ADA }, 'Approval 7 is already done by person:ada.'],
+    [
+      'it has an end',
+      { state: 'done', decidedBy: ADA },
+      'Approval 7 is already done (decided by person:ada).',
+    ],
     ['no one decided it', { state: 'expired' }, 'Approval 7 is already expired.'],
-    ['its call runs', { state: 'approved', decidedBy: ADA }, 'Approval 7 is already approved by person:ada.'],
+    [
+      'its call runs',
+      { state: 'approved', decidedBy: ADA },
+      'Approval 7 is already approved (decided by person:ada).',
+    ],
     ['the permit is done', { state: 'done', kind: 'permit' }, 'Approval 7 is already done.'],
   ])('says that %s', (_why, more, message) => {
     const error = alreadyError(approvalOf(more), 'approve');

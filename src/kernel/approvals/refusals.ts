@@ -36,7 +36,7 @@ export const alreadyError = (current: Approval, name: TransitionName): ToolError
 function alreadyText(current: Approval, name: TransitionName): string {
   if (sourcesOf(name, current.kind).includes(current.state))
     return `Approval ${current.id} was just changed by someone else. Review it again.`;
-  const who = current.decidedBy ? ` by ${principalName(current.decidedBy)}` : '';
+  const who = current.decidedBy ? ` (decided by ${principalName(current.decidedBy)})` : '';
   const back =
     current.kind === 'permit' && current.state === 'approved'
       ? ` A person can withdraw it: countersign approvals withdraw ${current.id}`

@@ -168,7 +168,9 @@ describe('an approval by a person', () => {
     const { approvals, ask, read, setClock } = open();
     const { approval } = await approvals.approve((await ask({ kind: 'permit' })).id, ADA);
     setClock(minutesLater(60));
-    await expect(approvals.reject(approval.id, ADA)).rejects.toThrow('is already approved by person:ada');
+    await expect(approvals.reject(approval.id, ADA)).rejects.toThrow(
+      'is already approved (decided by person:ada)',
+    );
     expect(await read(approval)).toEqual(approval);
   });
 

@@ -259,7 +259,7 @@ describe('approving on the web', () => {
     });
     expect((await bob.send('POST', `/inbox/${id}/reject`)).body).toMatchObject({ state: 'rejected' });
     expect((await world.send('POST', `/holds/${key}/run`)).body).toMatchObject({
-      results: [{ id, error: expect.stringContaining('already rejected by person:bob') }],
+      results: [{ id, error: expect.stringContaining('already rejected (decided by person:bob)') }],
     });
     expect(await world.lines()).toEqual([]);
   });
