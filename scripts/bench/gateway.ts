@@ -38,11 +38,11 @@ export async function gatewayRows(): Promise<Row[]> {
   ];
   const figures = await measure(peers);
   for (const peer of peers) await peer.close();
-  const row = (what: string, of: 'p50' | 'cpu' | 'flow', beside: string, budget: number): Row => {
-    const [theirs, ours] = [figures.get(beside)?.[of] ?? 0, figures.get('ours')?.[of] ?? 0];
+  const row = (what: string, of: 'p50' | 'cpu' | 'flow', other: string, budget: number): Row => {
+    const [theirs, ours] = [figures.get(other)?.[of] ?? 0, figures.get('ours')?.[of] ?? 0];
     const unit = of === 'flow' ? '/s' : ' ms';
     return {
-      what: `${what}, next to ${beside === 'plain' ? 'an ungoverned SDK proxy' : PROXY}`,
+      what: `${what}, next to ${other === 'plain' ? 'an ungoverned SDK proxy' : PROXY}`,
       bare: `${theirs.toFixed(2)}${unit}`,
       ours: `${ours.toFixed(2)}${unit}`,
       ratio: ours / theirs,

@@ -89,7 +89,7 @@ interface WithOthers extends Busy {
   readonly idle: number;
 }
 
-/** Calls something and meanwhile others, one after the other. */
+/** Makes one call and, while it runs, others one after the other. */
 async function withOthers(peer: ProbedPeer, work: () => Promise<unknown>): Promise<WithOthers> {
   const idle: number[] = [];
   for (let at = 0; at < CALLS; at += 1) {

@@ -13,7 +13,7 @@ export const isMet = ({ ratio, budget, better }: Row): boolean =>
   better === 'lower' ? ratio <= budget : ratio >= budget;
 
 export function printRows(rows: readonly Row[]): void {
-  const head = ['', 'what', 'beside', 'ours', 'ratio', 'budget'];
+  const head = ['', 'what', 'compared with', 'ours', 'ratio', 'budget'];
   const cells = rows.map((row) => [
     isMet(row) ? '✓' : '✗',
     row.what,

@@ -6,7 +6,7 @@ export interface Screen {
   readonly path: string;
   /** Brings the page to the state that is worth a picture. */
   ready?(page: Page): Promise<unknown>;
-  /** Takes back what the picture needed. */
+  /** Undoes what the picture needed. */
   after?(page: Page): Promise<unknown>;
 }
 

@@ -51,7 +51,7 @@ export interface UpstreamOptions {
   now(): Date;
   /** Called with every listing, before any call that follows it; gives what the server's log should say of it. */
   onListed(connection: Pick<Connection, 'definitions'>): Promise<string | undefined>;
-  /** What clients should hear of: the listing is known by then. */
+  /** Announced to clients: the listing is known by then. */
   onEvent(event: ServerEvent): void;
 }
 

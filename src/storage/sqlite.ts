@@ -79,7 +79,7 @@ export function openSqliteReadOnly<T>(path: string): OpenFile<T> {
     return over<T>(file);
   } catch (error) {
     file.close();
-    // A folder that cannot be written has no room for the `-shm` that WAL needs. Without a `-wal` nobody writes the file.
+    // In a directory that is not writable, SQLite cannot create the `-shm` that WAL needs. Without a `-wal`, no process writes.
     if (isUnopenable(error) && !existsSync(`${path}-wal`))
       return over<T>(new SqliteFile(`${address}&immutable=1`, { timeout: TIMEOUT_MS }));
     throw error;

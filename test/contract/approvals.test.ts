@@ -21,7 +21,7 @@ describe('the state of an approval', () => {
     expect(writers).toEqual(['kernel/approvals/move.ts']);
   });
 
-  it('is otherwise only beside an update that erases what a person asked to erase', () => {
+  it('is otherwise only next to an update that erases what a person asked to erase', () => {
     const writers = sources.filter((path) => updates(textOf(path)).length > 0);
     expect(writers.sort()).toEqual(['kernel/approvals/move.ts', 'kernel/log/erase.ts']);
   });

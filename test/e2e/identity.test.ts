@@ -79,7 +79,7 @@ const onStdio =
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
 
-/** Every way in which an agent can call a tool. Whoever adds one adds it here. */
+/** Every way in which an agent can call a tool. A new one must be added here. */
 const ENTRIES: Record<string, Entry> = {
   'mcp serve': onStdio('mcp', 'serve'),
   'mcp serve --discovery': async (order, token) => {
@@ -129,7 +129,7 @@ const ENTRIES: Record<string, Entry> = {
 
 const SERVER = resolve('test/gateway/scripted-server.mjs');
 
-/** The scripted server notes its starts and calls beside its script, so the script stays out of the repository. */
+/** The scripted server notes its starts and calls next to its script, so the script stays out of the repository. */
 const scripts = mkdtempSync(join(tmpdir(), 'countersign-identity-'));
 const SCRIPT = join(scripts, 'script.json');
 const LOOK = { name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };

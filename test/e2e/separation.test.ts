@@ -198,7 +198,7 @@ describe('an agent whose token is revoked', () => {
   });
 });
 
-describe('where dialogs are switched off', () => {
+describe('where dialogs are disabled', () => {
   it('an agent that claims to have a person at hand is refused all the same', async () => {
     const home = createHome('toolkits = ["x"]\n[approvals]\ndialogs = false\n');
     const session = await connectStdio(home, [], { capabilities: { elicitation: { form: {} } } });

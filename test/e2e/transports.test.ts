@@ -182,7 +182,7 @@ describe('the same server over three transports', () => {
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_mode","arguments":{"__proto__":{"a":1}}}}',
       -32600,
     ],
-  ])('answers %s with an error on a line and goes on', async (_name, line, code) => {
+  ])('answers %s with an error on a line and continues', async (_name, line, code) => {
     const socket = connect(server.tcpPort, '127.0.0.1');
     const lines: string[] = [];
     socket

@@ -205,7 +205,7 @@ describe('what one client may occupy', () => {
     expect((await answered).status).toBe(200);
   });
 
-  it('is told of a database that is away, and not of an internal error', async () => {
+  it('gets an error about the unavailable database, not an internal error', async () => {
     const away: Served = {
       ...served,
       authenticate: () => Promise.reject(new Error('Connection terminated unexpectedly')),

@@ -81,5 +81,5 @@ export async function openPageWorld(): Promise<PageWorld> {
   };
 }
 
-/** Durations, signatures and places in the log: reads are written in groups, so nobody knows where one will stand. */
+/** Durations, signatures and places in the log: reads are written in groups, so their position is not fixed. */
 const VARYING = /_ms$|Ms$|^(csrf|exact|token|updatedAt|checkpoint|\$?salt|sig|payload|seq|size)$/;

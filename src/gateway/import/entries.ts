@@ -16,7 +16,7 @@ type Entry = Readonly<Record<string, unknown>>;
 
 /**
  * Reads an entry in any of the shapes that clients use. Only how to reach the server is taken: settings that approve
- * calls by themselves are left behind on purpose.
+ * calls automatically are left out on purpose.
  */
 export function importEntry(client: ClientName, name: string, entry: unknown): Imported | undefined {
   if (!isTable(entry) || entry.type === 'builtin' || entry.type === 'platform') return undefined;

@@ -114,7 +114,7 @@ const content = z
     secret_scan: z
       .boolean()
       .default(true)
-      .describe('Refuse texts and patches that hold what looks like a secret.'),
+      .describe('Refuse texts and patches that contain what looks like a secret.'),
   })
   .strict();
 
@@ -262,7 +262,7 @@ export const dev = configSection(
           .default([])
           .describe('Globs of protected paths agents may change all the same; the approval names them.'),
         limits: limits.prefault({}).describe('What one run may do at most.'),
-        content: content.prefault({}).describe('What texts of agents may hold.'),
+        content: content.prefault({}).describe('What texts of agents may contain.'),
         protected_branches: z
           .array(z.string().min(1))
           .default(['main', 'master', 'trunk', 'develop', 'release/**', 'gh-pages'])

@@ -57,7 +57,7 @@ export class RunStore {
 
 const LOG_TAIL_BYTES = 8_192;
 
-/** The end of a log, where failures are told; never more than a reply can hold, and cut at a line. */
+/** The end of a log, where failures are reported; never more than a reply can hold, and cut at a line. */
 export function tailOf(text: string, most = LOG_TAIL_BYTES): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= most) return text;

@@ -72,11 +72,11 @@ describe('reading sources in the background', () => {
     await running;
     await world.data('set_source_access', { source_id: 1, off_limits: true }, { principal: ADA });
     const again = new AbortController();
-    const anew = (await readerWith()).run(again.signal);
+    const restarted = (await readerWith()).run(again.signal);
     const found = await until(({ sources_searched_by_meaning: read }) => read === 1);
     expect(found.sources_not_searched_by_meaning).toBe(1);
     again.abort();
-    await anew;
+    await restarted;
   });
 
   it('leaves the work to the process that has it already', async () => {

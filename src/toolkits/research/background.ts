@@ -30,7 +30,7 @@ export interface SourceReaderOptions {
 /**
  * Reads the open project's sources for searching by meaning, one after the other, in the worker. What is read stays
  * read, so that it
- * can be stopped at any time and goes on where it was. Sources off limits to agents are never read by machine.
+ * can be stopped at any time and continues where it was. Sources off limits to agents are never read by machine.
  */
 export class SourceReader {
   readonly #options: SourceReaderOptions;

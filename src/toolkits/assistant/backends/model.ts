@@ -175,7 +175,7 @@ function addWords(gathered: Gathered, text: string): void {
   gathered.hasSpoken = true;
 }
 
-/** What tools gave, from a stored message. Failures and the search for tools were told to the model alone. */
+/** What tools gave, from a stored message. Failures and the search for tools were shown to the model alone. */
 const resultsIn = ({ content }: ToolModelMessage): string[] =>
   content.flatMap((part) =>
     part.type === 'tool-result' && part.output.type === 'text' && part.toolName !== FIND_TOOLS

@@ -16,7 +16,7 @@ describe('aggregating a response', () => {
     ['an equal part is shown once, where it came last', ['Same.', 'Other.'], 'Same.', 'Other.\n\nSame.'],
     ['white space makes no difference', ['a  b\nc'], 'a b c', 'a b c'],
     [
-      'what was said on the way stays beside another answer',
+      'what was said on the way stays in addition to another answer',
       ['Let me look.'],
       'It is blue.',
       'Let me look.\n\nIt is blue.',

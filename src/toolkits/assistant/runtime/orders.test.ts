@@ -92,7 +92,7 @@ describe('a caller that times out', () => {
     expect(model.times()).toBe(1);
   });
 
-  it('joins the work that still goes on when it asks again', async () => {
+  it('joins the work that still continues when it asks again', async () => {
     const model = heldModel('long work');
     const assistant = open();
     const caller = new AbortController();
@@ -181,7 +181,7 @@ describe('a caller that times out', () => {
 });
 
 describe('a caller that cancels', () => {
-  it('stops the model call, and the session goes on without the message', async () => {
+  it('stops the model call, and the session continues without the message', async () => {
     const model = heldModel('long work');
     mock.onMessage('hello', { content: 'Hi.' });
     const assistant = open();
@@ -300,7 +300,7 @@ describe('an order resumed after a crash', () => {
 });
 
 describe('a process that slept until its leases had run out', () => {
-  it('goes on with its own orders, and lets no one in the queue presume them dead', async () => {
+  it('continues with its own orders, and lets no one in the queue presume them dead', async () => {
     const model = heldModel('long work');
     mock.onMessage('hello', { content: 'Hi.' });
     const assistant = open({ pace: { leaseMs: 300_000 } });

@@ -45,7 +45,7 @@ interface OrdersParts extends WorkerParts {
 const HOUR_MS = 3_600_000;
 /** How often the row of an order that another process works on is looked at. */
 const WATCH_MS = 250;
-/** A waiting client hears from us at least this often, so that it does not think us dead. */
+/** A waiting client gets progress at least this often, so it does not time out. */
 const HEARTBEAT_MS = 10_000;
 
 /** Takes orders, follows them for their callers, and lets them go on without one. */
@@ -94,7 +94,7 @@ export class Orders {
     };
   }
 
-  /** For `countersign up`: goes on with what processes that died had promised to finish. */
+  /** For `countersign up`: continues with what processes that died had promised to finish. */
   async takeOver(): Promise<number> {
     const { runs, transcript, backend } = this.#parts;
     let taken = 0;

@@ -39,7 +39,7 @@ export interface RunsTable {
   state: RunState;
   /** Its work has begun at least once, so that tools may have been used. */
   started: number;
-  /** Its caller timed out; the work goes on without one. */
+  /** Its caller timed out; the work continues without one. */
   detached: number;
   /** A caller has been given how it ended. */
   delivered: number;

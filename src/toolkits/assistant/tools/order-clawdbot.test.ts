@@ -100,7 +100,7 @@ describe('the documented tool', () => {
 });
 
 describe('a conversation', () => {
-  it('goes on with the same session key, in another process and after a restart', async () => {
+  it('continues with the same session key, in another process and after a restart', async () => {
     rememberColours();
     const sessionKey = 'user-123-conversation';
     const first = open();
@@ -112,7 +112,7 @@ describe('a conversation', () => {
     expect((await open().order(ASK, { sessionKey })).text).toBe('Your favorite color is blue.');
   });
 
-  it('goes on with the key that was generated for it', async () => {
+  it('continues with the key that was generated for it', async () => {
     rememberColours();
     const assistant = open();
     const { sessionKey } = await assistant.order(REMEMBER);

@@ -75,7 +75,7 @@ export const orderClawdbot = defineAssistantTool({
       environment: 'local',
     },
     effect: { text: 'The assistant acts on it', detail: 'Its own changes are evaluated one by one' },
-    undo: { possible: null, text: 'Not known', detail: 'Depends on what the assistant does' },
+    undo: { possible: null, text: 'Unknown', detail: 'Depends on what the assistant does' },
     body: [
       {
         type: 'message',

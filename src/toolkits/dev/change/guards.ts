@@ -54,7 +54,7 @@ export function checkLabels(labels: readonly string[], { labels: allowed }: Cont
     );
 }
 
-/** Refuses texts that hold a secret; `texts` are the arguments by name. */
+/** Refuses texts that contain a secret; `texts` are the arguments by name. */
 export function checkTexts(texts: Readonly<Record<string, string>>, { secret_scan }: ContentRules): void {
   if (!secret_scan) return;
   for (const [name, text] of Object.entries(texts)) refuseSecretText(name, text);
@@ -128,7 +128,7 @@ function refuseSecretText(name: string, text: string): void {
 const secretError = (places: readonly string[]): ToolError =>
   new ToolError(
     'not_allowed',
-    `This holds what looks like a secret: ${places.slice(0, 10).join('; ')}. Nothing was sent.`,
+    `The text contains what looks like a secret: ${places.slice(0, 10).join('; ')}. Nothing was sent.`,
     {
       hint: 'Remove the secret and read it from the environment. If it is a placeholder, a person can set dev.content.secret_scan = false.',
       detail: { reason: 'secret_found', places: places.slice(0, 10) },

@@ -76,7 +76,7 @@ export async function findCommit(run: Run, repo: Repo, signal: AbortSignal): Pro
       : ((await branchHead(repo, run.head_branch, signal)) ?? run.head_commit);
   if (!commit) return unready(`${repo.name} had no commits when the run began.`);
   if (await clone.commit(commit, signal)) return { clone, commit };
-  // On GitHub the branch was made over there, and the clone has yet to hear of it.
+  // On GitHub the branch was created remotely, and the clone has not fetched it yet.
   const remote = new Remote(clone, repo.settings?.remote ?? 'origin');
   const programs = repo.settings?.remote === undefined ? await clone.ownTransport() : [];
   if (programs.length > 0) {

@@ -51,7 +51,7 @@ export const codeRead = defineDevTool({
     start_line: z.int().optional(),
     end_line: z.int().optional(),
     total_lines: z.int().optional(),
-    next_line: z.int().optional().describe('Where to continue: the reply holds only a part.'),
+    next_line: z.int().optional().describe('Where to continue: the reply contains only a part.'),
     trust: isData,
   }),
   runOf: (args) => args.run_id,
@@ -74,7 +74,7 @@ export const codeRead = defineDevTool({
     if ((entry.size ?? 0) > MAX_FILE)
       throw new ToolError(
         'invalid_input',
-        `${args.path} holds ${entry.size} bytes; at most ${MAX_FILE} are read.`,
+        `${args.path} has ${entry.size} bytes; at most ${MAX_FILE} are read.`,
       );
     const bytes = Buffer.from(await tree.file(entry.sha));
     const about = {
@@ -215,7 +215,7 @@ export const codeSearch = defineDevTool({
   policyName: 'code.search',
   title: 'Search the code',
   summary:
-    'Finds lines that hold a text (not a pattern). On GitHub without a clone only the default branch is searched.',
+    'Finds lines that contain a text (not a pattern). On GitHub without a clone only the default branch is searched.',
   input: z.object({
     run_id: runId,
     query: z

@@ -104,7 +104,7 @@ export const githubIssuesBatchCreate = defineDevTool({
     const mode = services.settings.batch_mode;
     const results: Item[] = [];
     for (const [index, issue] of args.issues.entries()) {
-      // Once an item was tried, the caller must hear which stand: a bare timeout would read as if none did.
+      // Once an item was tried, the caller must learn which issues exist: a bare timeout would read as if none did.
       if (results.length === 0) signal.throwIfAborted();
       if (signal.aborted) {
         results.push({ index, error: NOT_BEGUN });

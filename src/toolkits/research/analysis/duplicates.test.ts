@@ -104,7 +104,7 @@ describe('duplicate codes', () => {
     expect(await pairs(0.8, [a, b])).toEqual([]);
   });
 
-  it('goes on with words alone when the model does not start, and says so', async () => {
+  it('continues with words alone when the model does not start, and says so', async () => {
     const broken = new Vectors(
       { model: 'm', address: 'http://127.0.0.1:9', embed: () => Promise.reject(new Error('no model')) },
       { get: () => new Map(), put: () => {} },

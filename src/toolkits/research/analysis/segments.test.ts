@@ -136,7 +136,7 @@ describe('speaker turns', () => {
     expect(turns('Family background: she grew up in Leeds.\nShe moved later.')).toEqual([]);
   });
 
-  it('are those of its parts in a long text, found at once or step by step', async () => {
+  it('are those of its parts in a long text, found in one step or in several', async () => {
     const part = 'Anna: Hello 😀 there.\nMore of it.\nBen:\n\nAnna: So.\nNote: none.\nBen: Yes.\n';
     const own = speakerTurns(indexText(part));
     expect(own.map(({ speaker }) => speaker)).toEqual(['Anna', 'Anna', 'Ben']);

@@ -20,7 +20,7 @@ interface Label {
 
 /**
  * Who speaks when, from the labels that transcripts carry: `Name:`, `NAME (00:01:02):`, `[Name]`, `<v Name>`, `**Name:**`, and
- * `Name  0:05` on a line of its own. A turn goes on over line breaks until the next label.
+ * `Name  0:05` on a line of its own. A turn continues over line breaks until the next label.
  */
 export function speakerTurns(text: SourceText, isKnown: (speaker: string) => boolean = () => false): Turn[] {
   const turns: Turn[] = [];

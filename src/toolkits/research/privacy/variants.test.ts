@@ -154,7 +154,7 @@ describe('a source off limits', () => {
     expect(await world.fault('add_source', { name: 'interview1.txt', content: 'New.' })).toBe('conflict');
   });
 
-  it('is not counted in what an agent hears of a merge', async () => {
+  it('is not counted in what an agent sees of a merge', async () => {
     const asked = await world.call('merge_codes', { source_code_id: 2, target_code_id: 1 });
     if (asked.status !== 'routed') throw new Error('not asked');
     const { segment_count } = await world.data<{ segment_count: number }>('get_code', { code_id: 2 });
@@ -162,7 +162,7 @@ describe('a source off limits', () => {
     expect(outcome).toMatchObject({ data: { segments_moved: segment_count, duplicates_joined: 0 } });
   });
 
-  it('is not counted in what an agent hears of a change', async () => {
+  it('is not counted in what an agent sees of a change', async () => {
     const { segment_count } = await world.data<{ segment_count: number }>('get_code', { code_id: 2 });
     const asked = await world.call('delete_code', { code_id: 2, delete_segments: true });
     if (asked.status !== 'routed') throw new Error('not asked');

@@ -273,7 +273,7 @@ export class SqliteReader implements project.ProjectReader {
     const text = building.text();
     await nextTurn();
     this.forgetStale();
-    // Written by someone since then: whoever asks reads it again.
+    // The project was changed since then: the next caller reads it again.
     if (this.#seen !== version || this.#cache.get(sourceId)) return;
     this.#cache.put(sourceId, { text, unit: settleUnit(text, () => this.#evidenceFor(sourceId)) });
   }

@@ -85,8 +85,8 @@ describe('the suggestion engine', () => {
     expect((await engine.ask(view, { ...question, sourceId: hiddenSources[0] ?? 0 })).suggestions).toEqual(
       [],
     );
-    const nobody = await engine.ask(viewOf(project, { hiddenCoders: ['AI: tester'] }), question);
-    expect(nobody.basis).toMatchObject({ calibrated: false, passages: 0 });
+    const hidden = await engine.ask(viewOf(project, { hiddenCoders: ['AI: tester'] }), question);
+    expect(hidden.basis).toMatchObject({ calibrated: false, passages: 0 });
   });
 
   it('knows a code and a coding that were added since the last call', async () => {
@@ -102,7 +102,7 @@ describe('the suggestion engine', () => {
     expect(terms.map(({ term }) => term)).toContain('kelp');
   });
 
-  it('stops for a caller who no longer waits and goes on answering others', async () => {
+  it('stops for a caller who no longer waits and continues answering others', async () => {
     const stop = new AbortController();
     const asked = engine.ask(
       viewOf(project),

@@ -17,7 +17,7 @@ const quote = () =>
   z
     .string()
     .min(1)
-    .describe('Words as they stand in the text; case, spaces and quotation marks do not matter.');
+    .describe('Words as they appear in the text; case, spaces and quotation marks do not matter.');
 /** A quote that differs in more words than this is not coded without asking. */
 const LEAST_CODED = 0.9;
 const MOST_SHOWN = 20;
@@ -25,7 +25,8 @@ const MOST_SHOWN = 20;
 export const findQuoteTool = defineResearchTool({
   name: 'find_quote',
   title: 'Find a quote',
-  summary: 'Find where a quote stands in the sources, also with other spaces, case or a few changed words.',
+  summary:
+    'Find where a quote occurs in the sources, even with different spaces or case or a few changed words.',
   effect: 'read',
   reach: 'local',
   category: 'coding',
@@ -136,7 +137,7 @@ export const reanchorSegments = defineResearchTool({
   name: 'reanchor_segments',
   title: 'Re-anchor segments',
   summary:
-    'Move segments whose text was edited elsewhere to where their words stand now. What stands nowhere or twice stays and is listed.',
+    'Move segments whose text was edited elsewhere to where their words are now. Segments found nowhere or twice are left in place and listed.',
   effect: 'change',
   reach: 'local',
   category: 'coding',
