@@ -270,13 +270,13 @@ function codes(): unknown[] {
 }
 
 describe('a person without a pointer', { timeout: 30_000 }, () => {
-  it('continues from the item that was decided, whose buttons are gone', async () => {
+  it('continues from the approval that was decided, whose buttons are gone', async () => {
     const [first, second] = [await propose('Decided with Enter.'), await propose('Rejected with Enter.')];
     await open(`/inbox/${first}`);
     await page.locator('.item-actions > .button:first-child:not([aria-disabled])').focus();
     await page.keyboard.press('Enter');
-    // The next item opens and has the focus.
-    await expect.poll(focused, WAIT).toMatch(/^Item \d+$/);
+    // The next approval opens and has the focus.
+    await expect.poll(focused, WAIT).toMatch(/^Approval \d+$/);
     await expect.poll(focused, WAIT).not.toBe(`Approval ${first}`);
     await open(`/inbox/${first}`);
     await page.getByRole('article').getByText('Done.', { exact: true }).waitFor();
@@ -285,7 +285,7 @@ describe('a person without a pointer', { timeout: 30_000 }, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'Reason' }).fill('No.');
     await page.keyboard.press('Enter');
-    await expect.poll(focused, WAIT).toMatch(/^Item \d+$|^$/);
+    await expect.poll(focused, WAIT).toMatch(/^Approval \d+$|^$/);
     await open(`/inbox/${second}`);
     await page.getByRole('article').getByText('Rejected.', { exact: true }).waitFor();
   });

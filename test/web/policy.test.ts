@@ -246,7 +246,7 @@ describe('the rules page', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  it('warns that a rule would let through what a person rejected, and lists what is remembered', async () => {
+  it('warns that a rule would allow what a person rejected, and lists what is remembered', async () => {
     const routed = await server.call('x_post_tweet', { text: 'Come to us!' });
     const { approval_queue_id: id } = routed.data as { approval_queue_id: number };
     await server.cli('approvals', 'reject', String(id), '--reason', 'no');
