@@ -131,7 +131,9 @@ describe('a row that contradicts the log', () => {
   it('is refused when what a permit is bound to was changed', async () => {
     const permit = approvalOf({ kind: 'permit', binding: { lines: 3 } });
     await log(permit, ASKED);
-    expect((await refusal({ ...permit, binding: { lines: 4 } }))?.message).toContain('arguments that were requested');
+    expect((await refusal({ ...permit, binding: { lines: 4 } }))?.message).toContain(
+      'arguments that were requested',
+    );
   });
 
   it.each(['call', 'permit'] as const)(

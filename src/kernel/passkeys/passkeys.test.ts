@@ -533,7 +533,10 @@ describe.each(ENGINES)('passkeys on %s', (engine) => {
       const shows = { args: JSON.stringify({ text: 'harmless' }) };
       await store.database.db.updateTable('approvals').set(shows).where('id', '=', id).execute();
       const row = await test.kernel.approvals.get(id);
-      const refused = { code: 'approval_invalid', message: expect.stringContaining('arguments that were requested') };
+      const refused = {
+        code: 'approval_invalid',
+        message: expect.stringContaining('arguments that were requested'),
+      };
       if (row) await expect(test.kernel.approvals.present(row)).rejects.toMatchObject(refused);
       await expect(test.kernel.signing.begin(SESSION, items)).rejects.toMatchObject(refused);
     }
