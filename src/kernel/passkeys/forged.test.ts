@@ -281,7 +281,7 @@ describe.each(ENGINES)('a log that was written by an attacker, on %s', (engine) 
     expect(await problems({ signers: ['0'.repeat(32)] })).toContain('none of the given signers vouches');
   });
 
-  it('does not run what destroys because its row says that it only changes', async () => {
+  it('does not run a destructive call whose row says that it only changes', async () => {
     const order = await test.kernel.passkeys.beginOrder(SESSION, { action: 'mode', mode: 'destructive' });
     await test.setPolicy({ require_approval_for: ['ledger_write', 'ledger_erase'] });
     await sign('kept');
