@@ -1,6 +1,5 @@
 import { CALL_TOOL } from '../catalogue/discovery.ts';
 import { createExposure, type Exposure, type ExposureOptions } from '../catalogue/exposure.ts';
-import type { JsonObject } from '../contract/json.ts';
 import { describeAsked } from '../contract/ports.ts';
 import { principalName } from '../contract/principal.ts';
 import type { Prompt } from '../contract/toolkit.ts';
@@ -138,7 +137,7 @@ const recorded = (app: App, resource: ServedResource): ServedResource => ({
 });
 
 function resourcesOf(app: App): ServedResource[] {
-  const json = (value: JsonObject | JsonObject[]): string => JSON.stringify(value, null, 2);
+  const json = (value: object): string => JSON.stringify(value, null, 2);
   return [
     {
       uri: 'countersign://approvals/pending',

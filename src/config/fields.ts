@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { configSection } from '../contract/config.ts';
+import { PASSKEY_MODES } from '../contract/passkeys.ts';
 import { mcpPolicy } from '../contract/policy.ts';
 import { servers } from '../contract/servers.ts';
 import { PROFILES } from '../contract/tool.ts';
@@ -70,7 +71,7 @@ export const approvals = configSection('approvals', 'The approval inbox.', () =>
           'Seconds (0 to 30) for which the web app holds an approved live call that others see or that has no undo, so a person can call it off; 0 runs it immediately. Signed calls are not held.',
         ),
       passkey: z
-        .enum(['off', 'destructive', 'always'])
+        .enum(PASSKEY_MODES)
         .default('off')
         .describe('Which approvals must be signed with a passkey: none, those of destructive calls, or all.')
         .meta({ tighten: ['always', 'destructive', 'off'] }),

@@ -77,7 +77,19 @@ export type Settlement =
   | { readonly settled: 'unknown'; readonly why: string };
 
 /** The part of an outcome worth keeping: what a replay, an inbox or a person asks for later. */
-export function outcomeData(outcome: Outcome): JsonObject {
+export type OutcomeData = JsonObject & {
+  readonly status: OutcomeStatus;
+  readonly data?: JsonValue;
+  readonly notes?: JsonObject;
+  readonly code?: string;
+  readonly message?: string;
+  readonly detail?: JsonObject;
+  readonly approval_id?: number;
+  readonly approval_uuid?: string;
+  readonly reason?: string;
+};
+
+export function outcomeData(outcome: Outcome): OutcomeData {
   switch (outcome.status) {
     case 'ok':
       // In the order of its canonical text, which spares sorting.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ConfigSection, configSection } from './config.ts';
+import type { DeepReadonly } from './view.ts';
 
 /**
  * `[mcp_policy]` as data. It stands in the contract because the configuration reads it, the kernel compiles it and the
@@ -100,6 +101,30 @@ export const policyRule = z
   });
 export type PolicyRule = z.output<typeof policyRule>;
 export type PolicySchedule = NonNullable<PolicyRule['schedule']>;
+/** A rule as `[[mcp_policy.rules]]` writes it: what has a default may be left out. */
+export type WrittenRule = DeepReadonly<z.input<typeof policyRule>>;
+
+/**
+ * What people change while servers run. It is kept in the database, so that every process follows. Strict on reading
+ * too: a key that this build does not know may restrict something, and then nothing is allowed.
+ */
+export const policyOverrides = z.strictObject({
+  mode: z.enum(['autopilot', 'composer']).optional(),
+  template: z.enum(TEMPLATE_NAMES).optional(),
+  rules: z.array(policyRule),
+});
+export type PolicyOverrides = Readonly<z.output<typeof policyOverrides>>;
+
+/** What is configured, as `[mcp_policy]` writes it, with the effective mode and the template's rules. */
+export interface PolicyStatus {
+  readonly mode?: string;
+  readonly template?: string;
+  readonly rules?: readonly WrittenRule[];
+  readonly template_rules?: readonly WrittenRule[];
+  /** Why the stored rules are not in force. */
+  readonly problem?: string;
+  readonly [key: string]: unknown;
+}
 
 const policyLimit = z
   .object({

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Outcome } from './outcome.ts';
+import type { PolicyStatus } from './policy.ts';
 import type { ApprovalPresentation, Environment } from './presentation.ts';
 import type { Principal } from './principal.ts';
 
@@ -264,9 +265,29 @@ export interface TelemetryPort {
   ): Promise<readonly { tool: string; code: string; count: number; lastAt: Date }[]>;
 }
 
+export interface ProvenEntry {
+  readonly seq: number;
+  /** The exact text the leaf hash is over. */
+  readonly body: string;
+  readonly path: readonly string[];
+}
+
+/** Everything needed to check a call's entries without the store. */
+export type ProofFile = {
+  /** Version 2 also proves who signed the approval. */
+  readonly format: 'countersign-proof/1' | 'countersign-proof/2';
+  readonly call: string;
+  readonly entries: readonly ProvenEntry[];
+  /** Of version 2: the decision, its signatures, and every entry about keys. */
+  readonly support?: readonly ProvenEntry[];
+  readonly size: number;
+  readonly checkpoint: string;
+  readonly publicKey: string;
+};
+
 export interface AuditPort {
   /** The entries of a call with an inclusion proof each, or undefined when the call left none. */
-  proof(callId: string): Promise<JsonObject | undefined>;
+  proof(callId: string): Promise<ProofFile | undefined>;
   /** Where what is stored about a call differs from its entries; empty when they agree. */
   differences(callId: string): Promise<readonly string[]>;
   checkpoint(): Promise<string | undefined>;
@@ -284,8 +305,7 @@ export interface LimitUsage {
 }
 
 export interface PolicyPort {
-  /** What is configured, as `[mcp_policy]` writes it, with the effective mode. */
-  status(): Promise<JsonObject>;
+  status(): Promise<PolicyStatus>;
   limits(): Promise<readonly LimitUsage[]>;
   /** What would be said to this call now. Nothing is run, counted or written down. */
   evaluate(tool: string, args: JsonObject, principal: Principal): Promise<Verdict | undefined>;

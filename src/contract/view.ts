@@ -27,7 +27,7 @@ export const defineView = <P extends z.ZodObject, O extends z.ZodType>(spec: {
   readonly output: O;
 }): ViewSpec<P, O> => spec;
 
-type DeepReadonly<T> = T extends readonly (infer Item)[]
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
   ? readonly DeepReadonly<Item>[]
   : T extends object
     ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
@@ -43,7 +43,7 @@ export type TypedParams<V extends ViewSpec> = {
 export type ViewData<V extends ViewSpec> = DeepReadonly<z.output<V['output']>>;
 
 /** What becomes T once it is written as JSON: a moment becomes its ISO text. */
-type Written<T> = unknown extends T
+export type Written<T> = unknown extends T
   ? T
   : string extends T
     ? T | Date

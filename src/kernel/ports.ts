@@ -1,3 +1,4 @@
+import type { PasskeyMode } from '../contract/passkeys.ts';
 import type { Log } from '../contract/ports.ts';
 import type { BoundTool } from '../contract/toolkit.ts';
 import type { ApprovalQueue } from './approvals/queue.ts';
@@ -7,7 +8,6 @@ import type { Recorder } from './call/recorder.ts';
 import type { Tracing } from './call/tracing.ts';
 import type { UnrecordedOutcomes } from './call/unrecorded.ts';
 import type { ArtifactStore } from './log/artifacts.ts';
-import type { PasskeyMode } from './log/passkeys/statement.ts';
 import type { CallMetrics } from './metrics.ts';
 import type { Policy } from './policy/index.ts';
 import type { Database } from './store/database.ts';

@@ -1,7 +1,4 @@
-/** Whether passkeys work on the page a request came from: browsers tie each key to a name, and refuse bare addresses. */
-export type PasskeyPage =
-  | { readonly usable: true; readonly origin: string; readonly rpId: string }
-  | { readonly usable: false; readonly origin: string; readonly instead: string };
+import type { PasskeyPage } from './routes/shapes.ts';
 
 export interface PageOptions {
   readonly publicUrl: string | undefined;

@@ -1,14 +1,15 @@
 import type { Inventory } from '../catalogue/inventory.ts';
 import type { Modes } from '../contract/dialect.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { PasskeyMode } from '../contract/passkeys.ts';
+import type { PolicyOverrides } from '../contract/policy.ts';
 import type { KernelPorts, Log } from '../contract/ports.ts';
 import type { Principal } from '../contract/principal.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import type { PolicyOverrides } from '../kernel/policy/in-force.ts';
 import type { Policy, PolicyInput } from '../kernel/policy/index.ts';
 import type { Database } from '../kernel/store/database.ts';
 import type { Holds } from './api/holds.ts';
-import type { PasskeyPage } from './passkey-page.ts';
+import type { PasskeyPage, Snippet } from './routes/shapes.ts';
 
 /** What the web application may use. Everything that acts goes through `kernel.invoke` or the approval queue. */
 export interface WebPorts {
@@ -36,12 +37,9 @@ export interface WebPorts {
   /** The public keys that sign, or once signed, for the log. */
   logKeys(): Promise<readonly string[]>;
   /** What clients need to start a server of their own on this database, once for all that need the same. */
-  snippets(token?: string): readonly {
-    readonly clients: readonly { readonly name: string; readonly title: string }[];
-    readonly text: string;
-  }[];
+  snippets(token?: string): readonly Snippet[];
   /** The mode of the configuration file. */
-  readonly passkeyMode: string;
+  readonly passkeyMode: PasskeyMode;
   /** Whether passkeys work on the page that sent this request. */
   passkeyPage(request: Request): PasskeyPage;
   /** The state of this server in the text format of Prometheus. */

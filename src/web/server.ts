@@ -7,6 +7,7 @@ import { ToolError } from '../contract/errors.ts';
 import { PolicyError } from '../kernel/policy/index.ts';
 import { isUnused } from '../kernel/views/calls.ts';
 import { addActivityRoutes } from './api/activity.ts';
+import { answer } from './api/answer.ts';
 import { addApproveRoutes } from './api/approve.ts';
 import { addEventRoutes } from './api/events.ts';
 import { addGovernanceRoutes } from './api/governance.ts';
@@ -124,10 +125,10 @@ export function createWebApp(ports: WebPorts): Hono {
   });
   api.use(bodyLimit({ maxSize: MAX_BODY_BYTES }));
   api.use(requirePerson(ports.database, ports.now));
-  api.get('/session', async (context) => {
+  answer(api, 'GET /session', async (context) => {
     const { person, csrf } = context.get('session');
     const { mode, approvalMode } = ports.modes();
-    return context.json({
+    return {
       person: person.id,
       csrf,
       version: ports.version,
@@ -138,10 +139,10 @@ export function createWebApp(ports: WebPorts): Hono {
       hold_seconds: ports.holds.seconds,
       paused: await ports.kernel.isPaused(),
       unused: await isUnused(ports.database),
-    });
+    };
   });
-  api.post('/sign-out', (context) => handleSignOut(context, ports.database));
-  api.get('/snippets', (context) => context.json(ports.snippets()));
+  answer(api, 'POST /sign-out', (context) => handleSignOut(context, ports.database));
+  answer(api, 'GET /snippets', () => ports.snippets());
   addInboxRoutes(api, ports);
   addApproveRoutes(api, ports);
   addStandingRoutes(api, ports);

@@ -74,12 +74,15 @@ export async function handleSignIn(context: Context, database: Database, now: Da
   return context.redirect(`${page}#s=${place}`, 303);
 }
 
-export async function handleSignOut(context: Context, database: Database): Promise<Response> {
+export async function handleSignOut(
+  context: Context,
+  database: Database,
+): Promise<{ readonly signed_out: true }> {
   const secret = getCookie(context, COOKIE);
   if (secret) await removeWebSession(database, hash(secret));
   const place = context.req.param('place');
   deleteCookie(context, COOKIE, { path: place ? `${SESSION_PATH}/${place}` : '/' });
-  return context.json({ signed_out: true });
+  return { signed_out: true };
 }
 
 /** Only a signed-in person passes, and a change only with the page's own token. Agents' tokens mean nothing here. */

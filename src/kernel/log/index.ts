@@ -1,3 +1,4 @@
+export type { ProofFile } from '../../contract/ports.ts';
 export { type ArtifactState, ArtifactStore } from './artifacts.ts';
 export {
   type Entry,
@@ -13,7 +14,6 @@ export { appendEntries, type PayloadKind, payloadRow, type SealedPayload, sealPa
 export { type CheckOptions, type CheckReport, checkProof } from './proof/check.ts';
 export { checkBundle } from './proof/check-bundle.ts';
 export { type Bundle, type ExportContext, exportRun } from './proof/export.ts';
-export type { ProofFile } from './proof/prove.ts';
 export { isReceipt } from './proof/receipt.ts';
 export { type StoredCheckpoint, writeCheckpoint } from './signing/checkpoint.ts';
 export type { CheckpointWriterOptions } from './signing/checkpoint-writer.ts';

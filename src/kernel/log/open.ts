@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
+import type { ProofFile } from '../../contract/ports.ts';
 import type { Database } from '../store/database.ts';
 import { ArtifactStore } from './artifacts.ts';
 import type { SignatureEntry } from './passkeys/entries.ts';
 import { type Bundle, exportRun } from './proof/export.ts';
-import { type ProofFile, proveCall } from './proof/prove.ts';
+import { proveCall } from './proof/prove.ts';
 import { findReceipt } from './proof/receipt.ts';
 import { findKeyMismatch, type KeyMismatch } from './signing/key-mismatch.ts';
 import { type StreamedEntry, type StreamOptions, streamEntries } from './stream.ts';

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../contract/json.ts';
 import type { AuditPort } from '../../contract/ports.ts';
 import type { Database } from '../store/database.ts';
 import { collectProof } from './proof/prove.ts';
@@ -15,8 +14,7 @@ export function createAuditPort(
   return {
     async proof(callId) {
       await flush();
-      const proof = await collectProof(database, await checkpoints.signer(), callId, checkpoints.now);
-      return proof && (structuredClone(proof) as unknown as JsonObject);
+      return collectProof(database, await checkpoints.signer(), callId, checkpoints.now);
     },
     async differences(callId) {
       await flush();

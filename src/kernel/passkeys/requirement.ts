@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../contract/json.ts';
+import type { PasskeyMode } from '../../contract/passkeys.ts';
 import type { Principal } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { readKeysInForce } from '../log/passkeys/read.ts';
-import type { PasskeyMode } from '../log/passkeys/statement.ts';
 import { signersOf } from '../log/passkeys/statement.ts';
 import type { PolicySource } from '../ports.ts';
 import type { Database } from '../store/database.ts';

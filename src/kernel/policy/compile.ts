@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { McpPolicyConfig, ToolkitPolicy } from '../../contract/policy.ts';
+import type { McpPolicyConfig, PolicyStatus, ToolkitPolicy } from '../../contract/policy.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
 import {
   type Catalogue,
@@ -159,7 +158,7 @@ function versionOf({ mode, approvalMode, policy, toolkits }: PolicyInput): strin
   return createHash('sha256').update(text).digest('hex');
 }
 
-function statusOf({ mode, approvalMode, policy, toolkits }: PolicyInput, version: string): JsonObject {
+function statusOf({ mode, approvalMode, policy, toolkits }: PolicyInput, version: string): PolicyStatus {
   const template = templateOf(policy.template, toolkits);
   const status = {
     ...policy,
@@ -170,7 +169,7 @@ function statusOf({ mode, approvalMode, policy, toolkits }: PolicyInput, version
     template_limits: template.limits,
   };
   // Through JSON, because optional fields of rules are undefined and a reply has no such thing.
-  return JSON.parse(JSON.stringify(status)) as { [key: string]: JsonValue };
+  return JSON.parse(JSON.stringify(status));
 }
 
 const NOT_ENFORCED: RuleTrace = {

@@ -1,22 +1,10 @@
-import { z } from 'zod';
-import { type McpPolicyConfig, policyRule, TEMPLATE_NAMES } from '../../contract/policy.ts';
+import { type McpPolicyConfig, type PolicyOverrides, policyOverrides } from '../../contract/policy.ts';
 import type { Principal } from '../../contract/principal.ts';
 import { changeConfig } from '../log/config-change.ts';
 import type { Database } from '../store/database.ts';
 import { OVERRIDES_KEY, stampOf } from '../store/pause.ts';
 import { compilePolicy, type Policy, type PolicyInput, unreadablePolicy } from './index.ts';
 import { NOT_LOGGED, readStored, withoutChanges } from './stored.ts';
-
-/**
- * What people change while servers run. It is kept in the database, so that every process follows. Strict on reading
- * too: a key that this build does not know may restrict something, and then nothing is allowed.
- */
-export const policyOverrides = z.strictObject({
-  mode: z.enum(['autopilot', 'composer']).optional(),
-  template: z.enum(TEMPLATE_NAMES).optional(),
-  rules: z.array(policyRule),
-});
-export type PolicyOverrides = Readonly<z.output<typeof policyOverrides>>;
 
 export interface PolicyBase {
   readonly mode: 'autopilot' | 'composer';

@@ -22,7 +22,7 @@ export function createPolicyPort(policy: () => Policy, { db }: Database, now: ()
       const decision = stopped ? explain(tool, args, principal, true) : free;
       return decision && { action: decision.action, rule: decision.rule, reason: decision.reason };
     },
-    async status(): Promise<JsonObject> {
+    async status() {
       return policy().status();
     },
     async limits(): Promise<readonly LimitUsage[]> {

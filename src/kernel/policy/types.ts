@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
-import type { Action, LimitDimension } from '../../contract/policy.ts';
+import type { Action, LimitDimension, PolicyStatus } from '../../contract/policy.ts';
 import type { Principal } from '../../contract/principal.ts';
 import type { Effect } from '../../contract/tool.ts';
 
@@ -91,6 +91,5 @@ export interface Policy {
   explain(call: PolicyCall): Explanation;
   /** The tool a documented name, alias or policy name stands for. */
   find(name: string): PolicySubject | undefined;
-  /** What is configured, as `[mcp_policy]` writes it, with the effective mode and the template's rules. */
-  status(): JsonObject;
+  status(): PolicyStatus;
 }

@@ -1,8 +1,6 @@
-import type { JsonValue } from '../../contract/json.ts';
 import type { Principal } from '../../contract/principal.ts';
 import { isChange } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
-import { isObject } from '../../lib/is-object.ts';
 import type { Database } from '../store/database.ts';
 import { windowStart } from './limits.ts';
 import type { Policy } from './types.ts';
@@ -56,8 +54,6 @@ export async function findFullLimit(...asked: Parameters<typeof usageOf>): Promi
 /** What the rule that a decision names is for: one of the user's own, or one of the template's. */
 export function ruleLabel(policy: Policy, id: string): string | undefined {
   const { template, rules, template_rules } = policy.status();
-  const findRule = (list: JsonValue | undefined, prefix: string): JsonValue | undefined =>
-    (Array.isArray(list) ? list : []).find((rule) => isObject(rule) && `${prefix}${String(rule.id)}` === id);
-  const rule = findRule(rules, '') ?? findRule(template_rules, `template:${String(template)}:`);
-  return isObject(rule) && typeof rule.label === 'string' ? rule.label : undefined;
+  const own = rules?.find((rule) => rule.id === id);
+  return (own ?? template_rules?.find((rule) => `template:${template}:${rule.id}` === id))?.label;
 }

@@ -1,48 +1,19 @@
+import type { z } from 'zod';
+import type {
+  Action,
+  PolicyStatus,
+  policyOverrides,
+  TemplateName,
+  WrittenRule,
+} from '../../contract/policy.ts';
 import type { StandingDraft } from '../../contract/standing.ts';
+import type { DeepReadonly } from '../../contract/view.ts';
 
-/** What policy answers. */
-export type Action = 'allow' | 'ask' | 'dry_run' | 'deny';
-
-export interface Schedule {
-  readonly start: string;
-  readonly end: string;
-  readonly timezone: string;
-  readonly days?: readonly string[];
-}
-
-/** A rule as `[[mcp_policy.rules]]` writes it. */
-export interface Rule {
-  readonly id: string;
-  readonly label?: string;
-  readonly enabled?: boolean;
-  readonly priority?: number;
-  readonly tools?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly toolkits?: readonly string[];
-  readonly effects?: readonly string[];
-  readonly modes?: readonly string[];
-  readonly principals?: readonly string[];
-  readonly schedule?: Schedule;
-  readonly when?: string;
-  readonly action: Action;
-  readonly reason?: string;
-}
-
-export interface Overrides {
-  readonly mode?: 'autopilot' | 'composer';
-  readonly template?: string;
-  readonly rules: readonly Rule[];
-}
+export type Rule = WrittenRule;
+export type Overrides = DeepReadonly<z.input<typeof policyOverrides>>;
 
 export interface PolicyData {
-  readonly status: {
-    readonly mode?: string;
-    readonly template?: string;
-    readonly rules?: readonly Rule[];
-    /** Why the stored rules are not in force. */
-    readonly problem?: string;
-    readonly [key: string]: unknown;
-  };
+  readonly status: PolicyStatus;
   readonly limits: readonly {
     readonly key: string;
     readonly dimension: string;
@@ -57,7 +28,7 @@ export interface PolicyData {
   /** Rules of the configuration file. */
   readonly configured: readonly Rule[];
   readonly templates: readonly {
-    readonly name: string;
+    readonly name: TemplateName;
     readonly doc: string;
     readonly rules: readonly string[];
   }[];

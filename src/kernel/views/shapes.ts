@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts';
+import type { ProofFile } from '../../contract/ports.ts';
 import type { ApprovalPresentation, Environment, FieldRow } from '../../contract/presentation.ts';
 import type { StandingDraft, StandingTest, StandingView } from '../../contract/standing.ts';
 
@@ -40,7 +41,8 @@ export interface Edit {
   readonly after: JsonObject;
 }
 
-export interface Item extends Omit<Brief, 'risks'> {
+/** One approval with its exact call, as a decision on it gives it back. */
+export interface ApprovalData extends Omit<Brief, 'risks' | 'damaged'> {
   readonly uuid: string;
   readonly requester_label: string | null;
   readonly reason: string;
@@ -55,9 +57,22 @@ export interface Item extends Omit<Brief, 'risks'> {
   readonly args: JsonObject;
   readonly context: JsonObject;
   readonly outcome: JsonValue;
+  readonly group_id: string | null;
+}
+
+/** What is known of an approval whose row cannot be read. */
+export interface DamagedData {
+  readonly id: number;
+  readonly state: string;
+  readonly damaged: true;
+  readonly summary: string;
+}
+
+/** One approval with everything a person reads before they decide. */
+export interface Item extends ApprovalData {
   readonly tool_title: string;
   readonly tool_summary: string;
-  readonly input_schema: JsonObject;
+  readonly input_schema: JsonSchema;
   readonly edits: readonly Edit[];
   /** Everything a person reads before they decide; resolved again for each request while it is pending. */
   readonly presentation: ApprovalPresentation;
@@ -247,8 +262,8 @@ export interface ListedCall extends Call {
   readonly differs: boolean;
 }
 
-/** One call with its evidence; P is the proof as the reader takes it. */
-export interface CallDetail<P = unknown> extends Call {
+/** One call with its evidence. */
+export interface CallDetail extends Call {
   readonly args: JsonValue;
   readonly result: JsonValue;
   /** The arguments as a person reads them. */
@@ -257,7 +272,7 @@ export interface CallDetail<P = unknown> extends Call {
   readonly rule_title: string | null;
   readonly undo: Item['undo'];
   readonly finished_at: string | null;
-  readonly proof: P | null;
+  readonly proof: ProofFile | null;
   /** Where the stored row, arguments or result differ from the entries of the call. */
   readonly differences: readonly string[];
 }

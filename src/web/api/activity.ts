@@ -11,7 +11,8 @@ import { readStory } from '../../kernel/views/story.ts';
 import { isObject } from '../../lib/is-object.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { readQuery, send } from './body.ts';
+import { answer } from './answer.ts';
+import { readQuery } from './body.ts';
 import { showUndo } from './undo.ts';
 
 const HOUR_MS = 3_600_000;
@@ -33,7 +34,7 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   const resolve = (name: string) => ports.inventory.resolve(name);
   const describe = (calls: readonly CallRecord[]) => describeCalls(ports.database, resolve, calls);
 
-  api.get('/activity', async (context) => {
+  answer(api, 'GET /activity', async (context) => {
     const query = readQuery(context, filterQuery);
     const filter: CallFilter = {
       ...(query.tool ? { tool: query.tool } : {}),
@@ -46,17 +47,18 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       offset: query.offset,
     };
     const calls = await describe(await ports.kernel.telemetry.calls(filter));
-    return context.json({ calls: await compareWithLog(ports.database, calls) });
+    return { calls: await compareWithLog(ports.database, calls) };
   });
 
-  api.get('/activity/:id', async (context) => {
+  answer(api, 'GET /activity/:id', async (context) => {
     const call = await ports.kernel.telemetry.call(context.req.param('id'));
     if (!call) throw new ToolError('not_found', 'Call not found.');
     const [described] = await describe([call]);
+    if (!described) throw new ToolError('not_found', 'Call not found.');
     const bound = await resolve(call.tool);
     const approval = await findReadable(ports, call.approvalId);
     const { proof, problems } = await prove(ports, call.callId);
-    return send({
+    return {
       ...described,
       args: call.args ?? null,
       result: call.result ?? null,
@@ -69,14 +71,14 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       finished_at: call.finishedAt?.toISOString() ?? null,
       proof,
       differences: [...(await ports.ports.audit.differences(call.callId)), ...problems],
-    });
+    };
   });
 
-  api.get('/activity/:id/story', async (context) => {
+  answer(api, 'GET /activity/:id/story', async (context) => {
     await ports.kernel.flush();
     const story = await readStory(ports.database, context.req.param('id'), resolve);
     if (!story) throw new ToolError('not_found', 'Call not found.');
-    return send(story);
+    return story;
   });
 
   api.get('/runs/:id/export', async (context) => {
@@ -87,7 +89,7 @@ export function addActivityRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     return context.json(bundle, 200, { 'content-disposition': `attachment; filename="${name}"` });
   });
 
-  api.get('/log-keys', async (context) => context.json({ keys: await ports.logKeys() }));
+  answer(api, 'GET /log-keys', async () => ({ keys: await ports.logKeys() }));
 }
 
 /** Without its approval a call has no undo, and is shown all the same. */

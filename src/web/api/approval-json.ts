@@ -1,5 +1,4 @@
 import { ToolError } from '../../contract/errors.ts';
-import type { JsonObject } from '../../contract/json.ts';
 import {
   type Approval,
   type DamagedApproval,
@@ -8,7 +7,7 @@ import {
   isDamaged,
 } from '../../contract/ports.ts';
 import { principalName } from '../../contract/principal.ts';
-import type { Brief } from '../../kernel/views/shapes.ts';
+import type { ApprovalData, Brief, DamagedData } from '../../kernel/views/shapes.ts';
 import { presentOutcome, presentStoredOutcome } from './body.ts';
 import { hintFor } from './hints.ts';
 
@@ -46,7 +45,7 @@ export async function each<T>(
   return results;
 }
 
-export const decided = ({ approval, outcome }: Decided): JsonObject => ({
+export const decided = ({ approval, outcome }: Decided) => ({
   ...toJson(approval),
   result: outcome ? presentOutcome(outcome) : null,
 });
@@ -97,9 +96,14 @@ const readableBrief = (one: Approval): Brief => ({
   created_at: one.createdAt.toISOString(),
 });
 
+/** Also of one that cannot be read, with what is known of it. */
+export const toJsonOrDamaged = (one: Approval | DamagedApproval): ApprovalData | DamagedData =>
+  isDamaged(one)
+    ? { id: one.id, state: one.state, damaged: true, summary: describeDamaged(one) }
+    : toJson(one);
+
 /** An approval as pages see it: names as the API writes them everywhere. */
-export function toJson(one: Approval | DamagedApproval): JsonObject {
-  if (isDamaged(one)) return { id: one.id, state: one.state, damaged: true, summary: describeDamaged(one) };
+export function toJson(one: Approval): ApprovalData {
   return {
     id: one.id,
     uuid: one.uuid,

@@ -1,23 +1,13 @@
 import type { Hono } from 'hono';
-import { z } from 'zod';
-import type { JsonObject } from '../../contract/json.ts';
 import type { Approval, ApproveOptions } from '../../contract/ports.ts';
 import type { Presentation } from '../../contract/presentation.ts';
 import type { Principal } from '../../contract/principal.ts';
-import type { HoldsData, HoldView } from '../../kernel/views/shapes.ts';
+import type { DecisionResult, HoldView } from '../../kernel/views/shapes.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
+import { answer } from './answer.ts';
 import { decided, each, toJson } from './approval-json.ts';
-import { readJson, send } from './body.ts';
 import type { ToHold } from './holds.ts';
-
-const seen = z.int().optional().describe('The version the person reviewed; any other is refused.');
-const oneBody = z
-  .object({ note: z.string().max(2000).optional(), version: seen, prepare: z.boolean().optional() })
-  .strict();
-const manyBody = z
-  .object({ ids: z.array(z.int()).min(1).max(500), versions: z.array(z.int()).optional() })
-  .strict();
 
 const SHOWN_TO_OTHERS: readonly Presentation['kind'][] = ['post', 'message', 'reaction'];
 
@@ -34,27 +24,25 @@ export function addApproveRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   const approve = async (id: string | number, person: Principal, options: ApproveOptions) =>
     decided(await kernel.approvals.approve(id, person, options));
 
-  api.post('/inbox/:id/approve', async (context) => {
-    const options = await readJson(context, oneBody);
+  answer(api, 'POST /inbox/:id/approve', async (context, options) => {
     const { person } = context.get('session');
     const id = context.req.param('id');
-    if (holds.seconds === 0) return send(await approve(id, person, options));
+    if (holds.seconds === 0) return approve(id, person, options);
     // What would be refused after the hold is refused now.
     const approval = await kernel.approvals.requireApprovable(id, person, options);
     const held = holds.ownOf(person, approval);
-    if (held) return send({ ...onHold(approval, held), holds: [held] });
+    if (held) return { ...onHold(approval, held), holds: [held] };
     const shown = await kernel.approvals.present(approval);
-    if (!isHeld(approval, shown)) return send(await approve(id, person, options));
+    if (!isHeld(approval, shown)) return approve(id, person, options);
     holds.start(person, [toHold(approval, shown, options)]);
     const begun = holds.ownOf(person, approval);
-    return send({ ...onHold(approval, begun), holds: [begun] });
+    return { ...onHold(approval, begun), holds: begun && [begun] };
   });
 
-  api.post('/inbox/approve', async (context) => {
-    const { ids, versions } = await readJson(context, manyBody);
+  answer(api, 'POST /inbox/approve', async (context, { ids, versions }) => {
     const { person } = context.get('session');
     const together = new Map<number, Approval>();
-    const results = await each(ids, async (id, index): Promise<JsonObject | Approval> => {
+    const results = await each(ids, async (id, index): Promise<DecisionResult | Approval> => {
       const options = { version: versions?.[index] };
       const live = await findLive(ports, id, person, options);
       if (!live) return approve(id, person, options);
@@ -72,20 +60,17 @@ export function addApproveRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       if (held) begun.set(held.key, held);
       return onHold(one, held);
     });
-    return send({ results: shown, ...(begun.size > 0 ? { holds: [...begun.values()] } : {}) });
+    return { results: shown, ...(begun.size > 0 ? { holds: [...begun.values()] } : {}) };
   });
 
-  api.get('/holds', (context) => {
-    const data: HoldsData = { holds: holds.list(context.get('session').person) };
-    return send(data);
-  });
+  answer(api, 'GET /holds', (context) => ({ holds: holds.list(context.get('session').person) }));
 
-  api.post('/holds/:key/call-off', (context) =>
-    send(holds.callOff(context.get('session').person, context.req.param('key'))),
+  answer(api, 'POST /holds/:key/call-off', (context) =>
+    holds.callOff(context.get('session').person, context.req.param('key')),
   );
 
-  api.post('/holds/:key/run', async (context) =>
-    send(await holds.runNow(context.get('session').person, context.req.param('key'))),
+  answer(api, 'POST /holds/:key/run', (context) =>
+    holds.runNow(context.get('session').person, context.req.param('key')),
   );
 }
 

@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { ToolError } from '../../contract/errors.ts';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type { JsonValue } from '../../contract/json.ts';
 import { type Outcome, outcomeData } from '../../contract/outcome.ts';
 import { isObject } from '../../lib/is-object.ts';
+import type { ShownOutcome } from '../routes/shapes.ts';
 import { hintFor } from './hints.ts';
 
 /** The request's JSON as the schema wants it; an empty body counts as `{}`. */
@@ -35,17 +36,16 @@ function check<T>(value: unknown, schema: z.ZodType<T>, whole: string): T {
   throw new ToolError('invalid_input', lines.join('; '), { detail: { issues } });
 }
 
-/** A JSON reply. Hono's own helper computes the type of every reply, which recursive JSON makes endless. */
-export const send = (value: unknown, status = 200): Response => Response.json(value, { status });
-
 /** The outcome of a call, as a page shows it: what went wrong comes with what can be done about it. */
-export const presentOutcome = (outcome: Outcome): JsonObject => withHint(outcomeData(outcome));
+export function presentOutcome(outcome: Outcome): ShownOutcome {
+  const data = outcomeData(outcome);
+  const hint = data.code === undefined ? undefined : hintFor(data.code);
+  return hint === undefined ? data : { ...data, hint };
+}
 
 /** The same for an outcome that was kept. */
-export const presentStoredOutcome = (kept: JsonValue | undefined): JsonValue =>
-  isObject(kept) ? withHint(kept) : (kept ?? null);
-
-function withHint(outcome: JsonObject): JsonObject {
-  const hint = typeof outcome.code === 'string' ? hintFor(outcome.code) : undefined;
-  return hint === undefined ? outcome : { ...outcome, hint };
+export function presentStoredOutcome(kept: JsonValue | undefined): JsonValue {
+  if (!isObject(kept) || typeof kept.code !== 'string') return kept ?? null;
+  const hint = hintFor(kept.code);
+  return hint === undefined ? kept : { ...kept, hint };
 }

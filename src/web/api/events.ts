@@ -1,26 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { z } from 'zod';
 import { logEnd, newsSince } from '../../kernel/views/news.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { readJson } from './body.ts';
+import { answer } from './answer.ts';
 
 const POLL_MS = 250;
 const PRESENCE_EVERY = 12;
 /** Calls are frequent: pages are notified of new ones at most once a second. */
 const CALLS_EVERY = 4;
-const presenceBody = z
-  .object({ listener: z.string().max(100), place: z.string().max(500).nullable() })
-  .strict();
 
 /** What happens, as it happens: through the store, because the acting process is usually another one. */
 export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database }: WebPorts): void {
-  api.post('/presence', async (context) => {
-    const { listener, place } = await readJson(context, presenceBody);
+  answer(api, 'POST /presence', async (_context, { listener, place }) => {
     await kernel.events.look(listener, place ?? undefined);
-    return context.json({ place });
+    return { place };
   });
 
   api.get('/events', (context) =>

@@ -223,8 +223,5 @@ const isEnded = (state: HoldView['state']): boolean => state === 'ran' || state 
 /** Data of any size is in the approval; here it would only take memory. */
 function briefly(outcome: Outcome): DecisionResult['result'] {
   const { message, hint } = presentOutcome(outcome);
-  return {
-    ...(typeof message === 'string' ? { message } : {}),
-    ...(typeof hint === 'string' ? { hint } : {}),
-  };
+  return { message, hint };
 }

@@ -1,7 +1,6 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { ToolError } from '../../contract/errors.ts';
-import type { JsonObject } from '../../contract/json.ts';
 import { APPROVAL_STATES, type Approval, type ApprovalFilter } from '../../contract/ports.ts';
 import { ENVIRONMENTS } from '../../contract/presentation.ts';
 import { type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
@@ -11,53 +10,28 @@ import { approvalDifferences } from '../../kernel/views/approval-evidence.ts';
 import { readEdits } from '../../kernel/views/inbox.ts';
 import type { Item } from '../../kernel/views/shapes.ts';
 import type { WebPorts } from '../ports.ts';
+import { AGE, inboxFilter } from '../routes/bodies.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { each, toBrief, toJson } from './approval-json.ts';
-import { readJson, readQuery, send } from './body.ts';
+import { answer } from './answer.ts';
+import { each, toBrief, toJson, toJsonOrDamaged } from './approval-json.ts';
+import { readQuery } from './body.ts';
 import { runUndo, showUndo } from './undo.ts';
 
-const argsBody = z.object({ args: z.record(z.string(), z.unknown()) }).strict();
-const rejectBody = z
-  .object({ reason: z.string().max(2000).optional(), feedback: z.string().max(5000).optional() })
-  .strict();
-const rejectManyBody = rejectBody.extend({ ids: z.array(z.int()).min(1).max(500) });
-const AGE = /^(\d+)(m|h|d)$/;
-const age = z.string().regex(AGE, 'must be a duration such as 30m, 24h or 7d').optional();
-/** Repeated values are separated by commas; all filters apply together. */
-const filterQuery = z.object({
-  state: z.string().default('pending'),
-  /** Principals as they are shown: `agent:mira`. */
-  agent: z.string().optional(),
-  tool: z.string().optional(),
-  /** A toolkit or a third-party server. */
-  toolkit: z.string().optional(),
-  environment: z.string().optional(),
-  effect: z.string().optional(),
-  signature: z.literal('required').optional(),
-  run: z.string().optional(),
-  newer: age,
-  older: age,
-  q: z.string().max(200).optional(),
-  /** Only approvals up to this number: a list that a person reads does not grow under their eyes. */
-  until: z.coerce.number().int().min(0).optional(),
-});
 const ORDERS = { risk: 'danger', agent: 'requester', run: 'run', newest: 'newest' } as const;
-const listQuery = filterQuery.extend({
+const listQuery = inboxFilter.extend({
   brief: z.string().optional(),
   facets: z.string().optional(),
   group: z.enum(['risk', 'agent', 'run', 'newest']).default('risk'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   offset: z.coerce.number().int().min(0).default(0),
 });
-/** The filter of the list as its address has it, and how many items the person saw it match. */
-const rejectMatchingBody = rejectBody.extend({ filter: filterQuery, total: z.int().min(0) });
 
 /** Everything that waits for the person, and their decisions on it. */
 export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   const { kernel, database } = ports;
   const { db } = database;
 
-  api.get('/inbox', async (context) => {
+  answer(api, 'GET /inbox?brief=1', async (context) => {
     const { brief, facets, group, limit, offset, ...wanted } = readQuery(context, listQuery);
     const asOf = wanted.until ?? (await newestId(ports));
     const filter = toFilter({ ...wanted, until: asOf }, ports.now());
@@ -66,7 +40,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const items = await kernel.approvals.page({ ...filter, limit, offset, order });
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 50 });
     const described = await describeCalls(database, (name) => ports.inventory.resolve(name), unsettled);
-    return send({
+    const page = {
       total: await kernel.approvals.count(filter),
       as_of: asOf,
       newer: wanted.until === undefined ? 0 : await kernel.approvals.count({ ...all, afterId: asOf }),
@@ -74,7 +48,6 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       ...(facets
         ? { facets: { ...(await countFacets(db, filter)), age: await countAges(ports, filter) } }
         : {}),
-      items: brief ? items.map(toBrief) : items.map(toJson),
       indeterminate: described.map(({ call_id, title, tool, toolkit, principal, at }) => ({
         call_id,
         title,
@@ -83,76 +56,67 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
         principal,
         at,
       })),
-    });
+    };
+    // Without `brief` the items are whole; no page asks for that.
+    return brief
+      ? { ...page, items: items.map(toBrief) }
+      : context.json({ ...page, items: items.map(toJsonOrDamaged) });
   });
 
-  api.get('/inbox/count', async () => send({ total: await kernel.approvals.count({ states: ['pending'] }) }));
+  answer(api, 'GET /inbox/count', async () => ({
+    total: await kernel.approvals.count({ states: ['pending'] }),
+  }));
 
-  api.get('/inbox/:id', async (context) => {
+  answer(api, 'GET /inbox/:id', async (context) => {
     const approval = await mustFind(ports, context.req.param('id'));
     const bound = await ports.inventory.resolve(approval.tool);
     const held = ports.holds.of(approval);
-    return send({
+    return {
       ...toJson(approval),
       held_by: held?.by ?? null,
       held_until: held?.until.toISOString() ?? null,
       tool_title: bound?.tool.title ?? approval.tool,
       tool_summary: bound?.tool.summary ?? '',
-      input_schema: (bound?.tool.input.json ?? {}) as JsonObject,
+      input_schema: bound?.tool.input.json ?? {},
       edits: await readEdits(ports.database, approval.id),
       presentation: await kernel.approvals.present(approval),
       differences: [...(await approvalDifferences(ports.database, approval))],
       signing: await readSigning(ports, approval, context.get('session').person),
       undo: await showUndo(ports, approval),
-    });
+    };
   });
 
-  api.post('/inbox/reject', async (context) => {
-    const { ids, ...why } = await readJson(context, rejectManyBody);
+  answer(api, 'POST /inbox/reject', async (context, { ids, ...why }) => {
     const { person } = context.get('session');
-    return send({
-      results: await each(ids, async (id) => toJson(await kernel.approvals.reject(id, person, why))),
-    });
+    return {
+      results: await each(ids, async (id) => toJsonOrDamaged(await kernel.approvals.reject(id, person, why))),
+    };
   });
 
-  api.post('/inbox/reject-matching', async (context) => {
-    const { filter, ...why } = await readJson(context, rejectMatchingBody);
+  answer(api, 'POST /inbox/reject-matching', async (context, { filter, ...why }) => {
     const { person } = context.get('session');
-    return send({
-      rejected: await kernel.approvals.rejectMatching(toFilter(filter, ports.now()), person, why),
-    });
+    return { rejected: await kernel.approvals.rejectMatching(toFilter(filter, ports.now()), person, why) };
   });
 
-  api.post('/inbox/:id/reject', async (context) => {
-    const body = await readJson(context, rejectBody);
-    return send(
-      toJson(await kernel.approvals.reject(context.req.param('id'), context.get('session').person, body)),
-    );
-  });
+  answer(api, 'POST /inbox/:id/reject', async (context, why) =>
+    toJsonOrDamaged(
+      await kernel.approvals.reject(context.req.param('id'), context.get('session').person, why),
+    ),
+  );
 
-  api.post('/inbox/:id/edit', async (context) => {
-    const { args } = await readJson(context, argsBody);
-    return send(
-      toJson(
-        await kernel.approvals.edit(
-          context.req.param('id'),
-          context.get('session').person,
-          args as JsonObject,
-        ),
-      ),
-    );
-  });
+  answer(api, 'POST /inbox/:id/edit', async (context, { args }) =>
+    toJson(await kernel.approvals.edit(context.req.param('id'), context.get('session').person, args)),
+  );
 
-  api.post('/inbox/:id/undo', async (context) => {
+  answer(api, 'POST /inbox/:id/undo', async (context) => {
     const approval = await mustFind(ports, context.req.param('id'));
-    return send(await runUndo(ports, approval, context.get('session').person));
+    return runUndo(ports, approval, context.get('session').person);
   });
 
-  api.post('/calls/:id/settle', async (context) => {
-    const { happened } = await readJson(context, z.object({ happened: z.boolean() }).strict());
+  answer(api, 'POST /calls/:id/settle', async (context, { happened }) => {
     const settled = await kernel.settle(context.req.param('id'), happened, context.get('session').person);
     if (!settled) throw new ToolError('approval_state', 'Someone has already settled this call.');
-    return send({ settled: true });
+    return { settled: true };
   });
 }
 
@@ -168,7 +132,7 @@ async function readSigning(
   return { ...signing, people: [...people].sort((a, b) => Number(b === own) - Number(a === own)) };
 }
 
-type FilterQuery = z.output<typeof filterQuery>;
+type FilterQuery = z.output<typeof inboxFilter>;
 
 /** The filter that the page has in its address. */
 function toFilter(query: FilterQuery, now: Date): ApprovalFilter {

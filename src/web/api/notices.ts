@@ -5,6 +5,7 @@ import { describeRequester } from '../../contract/principal.ts';
 import { withoutContent } from '../../kernel/approvals/webhook.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
+import { answer } from './answer.ts';
 import { readQuery } from './body.ts';
 
 const newsQuery = z.object({ after: z.coerce.number().int().min(0).optional() });
@@ -21,12 +22,12 @@ const toNotice = (one: Approval | DamagedApproval) =>
 
 /** What a notification of the browser may say of new approvals: a title without quoted text, and who asks. */
 export function addNoticeRoutes(api: Hono<WebEnv>, { kernel }: WebPorts): void {
-  api.get('/notices', async (context) => {
+  answer(api, 'GET /notices', async (context) => {
     const { after } = readQuery(context, newsQuery);
     const newest = await kernel.approvals.page({ states: ['pending'], order: 'newest', limit: LIMIT });
-    return context.json({
+    return {
       latest: Math.max(after ?? 0, newest[0]?.id ?? 0),
       notices: after === undefined ? [] : newest.filter(({ id }) => id > after).map(toNotice),
-    });
+    };
   });
 }

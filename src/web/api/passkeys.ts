@@ -1,46 +1,14 @@
 import type { Context, Hono } from 'hono';
-import { z } from 'zod';
 import { ToolError } from '../../contract/errors.ts';
 import { principalName } from '../../contract/principal.ts';
 import type { SignedOne } from '../../kernel/approvals/sign.ts';
-import { ALGORITHMS, type Assertion } from '../../kernel/log/passkeys/assertion.ts';
+import type { Assertion } from '../../kernel/log/passkeys/assertion.ts';
 import type { EnrolledKey, EnrolledKeys } from '../../kernel/log/passkeys/enrolled.ts';
-import { MODES } from '../../kernel/log/passkeys/statement.ts';
 import type { WebPorts } from '../ports.ts';
+import type { Passkey, SignedResult } from '../routes/shapes.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { presentOutcome, readJson, send } from './body.ts';
-
-const bytes = z
-  .string()
-  .regex(/^[\w-]+$/)
-  .max(8192);
-const assertion = { nonce: z.string(), authenticatorData: bytes, clientData: bytes, signature: bytes };
-const enrolBody = z.strictObject({
-  name: z.string().trim().min(1).max(80),
-  person: z
-    .string()
-    .trim()
-    .min(1)
-    .max(80)
-    .regex(/^[\w.@ -]+$/)
-    .optional(),
-  credential: bytes,
-  spki: bytes,
-  alg: z.union([z.literal(ALGORITHMS[0]), z.literal(ALGORITHMS[1]), z.literal(ALGORITHMS[2])]),
-});
-const possessionBody = z.strictObject(assertion);
-const signedBody = z.strictObject({ ...assertion, credential: bytes });
-const orderBody = z.discriminatedUnion('action', [
-  z.strictObject({ action: z.literal('remove'), key: z.string() }),
-  z.strictObject({ action: z.literal('mode'), mode: z.enum(MODES) }),
-]);
-const signBody = z.strictObject({
-  items: z
-    .array(z.strictObject({ id: z.int(), version: z.int() }))
-    .min(1)
-    .max(25),
-  person: z.string().optional(),
-});
+import { answer } from './answer.ts';
+import { presentOutcome } from './body.ts';
 
 /** Passkeys: which there are, enrolling and removing them, and signing decisions with them. */
 export function addPasskeyRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
@@ -48,68 +16,60 @@ export function addPasskeyRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   const session = (context: Context<WebEnv>): string => context.get('session').id;
   const keysNow = async (): Promise<EnrolledKeys> => (await passkeys.state()).keys;
 
-  api.get('/passkeys', async (context) => {
+  answer(api, 'GET /passkeys', async (context) => {
     const keys = await keysNow();
     const page = ports.passkeyPage(context.req.raw);
-    return send({
+    return {
       keys: keys.list.map(toJson),
       mode: keys.mode,
       configured: ports.passkeyMode,
       resets: keys.resets,
       person: principalName(context.get('session').person),
-      /** Whether a key can be made and used on this page, and where otherwise. */
       page,
-    });
+    };
   });
 
-  api.post('/passkeys/enrol', async (context) => {
-    const { name, person, credential, spki, alg } = await readJson(context, enrolBody);
+  answer(api, 'POST /passkeys/enrol', async (context, { name, person, credential, spki, alg }) => {
     const page = mustSign(ports, context);
     const whose = person ? `person:${person}` : principalName(context.get('session').person);
     const key = { credential, spki, alg, name, rpId: page.rpId, origins: [page.origin], person: whose };
     const { nonce, challenge } = await passkeys.beginEnrolment(session(context), key);
-    return send({ nonce, challenge, allow: [credential], rp_id: page.rpId });
+    return { nonce, challenge, allow: [credential], rp_id: page.rpId };
   });
 
-  api.post('/passkeys/enrol/finish', async (context) => {
-    const { nonce, ...possession } = await readJson(context, possessionBody);
+  answer(api, 'POST /passkeys/enrol/finish', async (context, { nonce, ...possession }) => {
     const done = await passkeys.finishEnrolment(session(context), nonce, possession);
-    if ('fingerprint' in done) return send({ enrolled: toJson(done) });
+    if ('fingerprint' in done) return { enrolled: toJson(done) };
     const allow = usable(await keysNow(), mustSign(ports, context));
-    return send({ countersign: { nonce: done.nonce, challenge: done.challenge, ...allow } });
+    return { countersign: { nonce: done.nonce, challenge: done.challenge, ...allow } };
   });
 
-  api.post('/passkeys/enrol/countersign', async (context) => {
-    const { nonce, ...by } = await readJson(context, signedBody);
+  answer(api, 'POST /passkeys/enrol/countersign', async (context, { nonce, ...by }) => {
     const signed = await keyed(by, await keysNow());
-    return send({ enrolled: toJson(await passkeys.finishCountersigned(session(context), nonce, signed)) });
+    return { enrolled: toJson(await passkeys.finishCountersigned(session(context), nonce, signed)) };
   });
 
-  api.post('/passkeys/order', async (context) => {
-    const order = await readJson(context, orderBody);
+  answer(api, 'POST /passkeys/order', async (context, order) => {
     const page = mustSign(ports, context);
     const { nonce, challenge } = await passkeys.beginOrder(session(context), order);
-    return send({ nonce, challenge, ...usable(await keysNow(), page) });
+    return { nonce, challenge, ...usable(await keysNow(), page) };
   });
 
-  api.post('/passkeys/order/finish', async (context) => {
-    const { nonce, ...by } = await readJson(context, signedBody);
+  answer(api, 'POST /passkeys/order/finish', async (context, { nonce, ...by }) => {
     const order = await passkeys.finishOrder(session(context), nonce, await keyed(by, await keysNow()));
-    return send({ done: order });
+    return { done: order };
   });
 
-  api.post('/inbox/sign', async (context) => {
-    const { items, person } = await readJson(context, signBody);
+  answer(api, 'POST /inbox/sign', async (context, { items, person }) => {
     const page = mustSign(ports, context);
     const signer = { person, preferred: principalName(context.get('session').person) };
     const { nonce, challenge, keys, statement } = await signing.begin(session(context), items, signer);
-    return send({ nonce, challenge, person: keys[0]?.person, statement, ...allowed(keys, page) });
+    return { nonce, challenge, person: keys[0]?.person, statement, ...allowed(keys, page) };
   });
 
-  api.post('/inbox/sign/finish', async (context) => {
-    const { nonce, ...by } = await readJson(context, signedBody);
+  answer(api, 'POST /inbox/sign/finish', async (context, { nonce, ...by }) => {
     const results = await signing.finish(session(context), nonce, await keyed(by, await keysNow()));
-    return send({ results: results.map(signedToJson) });
+    return { results: results.map(signedToJson) };
   });
 }
 
@@ -143,7 +103,15 @@ function keyed(
   return { ...signed, key: key.fingerprint };
 }
 
-const toJson = ({ fingerprint, person, name, enrolledAt, rpId, origins, endorsedBy }: EnrolledKey) => ({
+const toJson = ({
+  fingerprint,
+  person,
+  name,
+  enrolledAt,
+  rpId,
+  origins,
+  endorsedBy,
+}: EnrolledKey): Passkey => ({
   fingerprint,
   person,
   name,
@@ -153,7 +121,7 @@ const toJson = ({ fingerprint, person, name, enrolledAt, rpId, origins, endorsed
   countersigned_by: endorsedBy ?? null,
 });
 
-const signedToJson = ({ approval, decided, required, signed, error }: SignedOne) => ({
+const signedToJson = ({ approval, decided, required, signed, error }: SignedOne): SignedResult => ({
   id: approval.id,
   version: approval.version,
   state: approval.state,

@@ -1,44 +1,35 @@
 import type { Hono } from 'hono';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { policyRule } from '../../contract/policy.ts';
 import { LOCAL_AGENT, type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { describeRule } from '../../kernel/approvals/present.ts';
-import { policyOverrides } from '../../kernel/policy/in-force.ts';
 import { compilePolicy, PolicyError, type PolicyInput, templatesOf } from '../../kernel/policy/index.ts';
 import { ruleLabel } from '../../kernel/policy/usage.ts';
 import { countRuleHits } from '../../kernel/views/calls.ts';
-import type { ExplainData, MatrixData, RuleData, RuleIssue } from '../../kernel/views/policy-shapes.ts';
+import type { ExplainData, RuleIssue } from '../../kernel/views/policy-shapes.ts';
 import { recommend } from '../../kernel/views/recommend.ts';
 import { replayRule } from '../../kernel/views/replay.ts';
 import { closest } from '../../lib/text.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
-import { readJson, send } from './body.ts';
+import { answer } from './answer.ts';
 
 const WEEK_MS = 7 * 86_400_000;
-const replayBody = z.strictObject({ rule: z.unknown() });
-const explainBody = z.strictObject({
-  tool: z.string().min(1),
-  args: z.record(z.string(), z.json()).default({}),
-  principal: z.string().default(principalName(LOCAL_AGENT)),
-  /** Not saved: the call is explained as if it were. */
-  rule: policyRule.optional(),
-});
 
 /** What policy says, and what it would say with another rule. Nothing here runs or counts a call. */
 export function addPolicyRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   const { kernel, database, inventory } = ports;
   const resolve = (name: string): Promise<BoundTool | undefined> => inventory.resolve(name);
 
-  api.get('/policy', async () => {
+  answer(api, 'GET /policy', async () => {
     const overrides = await ports.overrides();
     const written = new Set(overrides.rules.map(({ id }) => id));
     const { policy, toolkits } = await ports.policyInput();
     await kernel.flush();
-    return send({
+    return {
       status: await ports.ports.policy.status(),
       limits: await ports.ports.policy.limits(),
       overrides,
@@ -49,29 +40,27 @@ export function addPolicyRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
         doc,
         rules: rules.map(({ label, id }) => label ?? id),
       })),
-    });
+    };
   });
 
   // What an item or a story links to: a rule of any kind, in words.
-  api.get('/policy/rules/:id', (context) => {
+  answer(api, 'GET /policy/rules/:id', (context) => {
     const id = context.req.param('id');
     const label = ruleLabel(ports.policy(), id);
     const { title, sentence } = describeRule(id, '', label ?? '');
-    const data: RuleData = { id, title: label ?? title, sentence: /\w/.test(sentence) ? sentence : null };
-    return send(data);
+    return { id, title: label ?? title, sentence: /\w/.test(sentence) ? sentence : null };
   });
 
-  api.put('/policy', async (context) => {
-    const overrides = await readJson(context, policyOverrides);
+  answer(api, 'PUT /policy', async (context, overrides) => {
     await ports.setOverrides(overrides, context.get('session').person);
-    return context.json({ status: await ports.ports.policy.status(), overrides: await ports.overrides() });
+    return { status: await ports.ports.policy.status(), overrides: await ports.overrides() };
   });
 
-  api.get('/policy/matrix', async (context) => {
+  answer(api, 'GET /policy/matrix', async (context) => {
     const principal = requirePrincipal(context.req.query('principal') ?? principalName(LOCAL_AGENT));
     const tools = await offeredTools(ports);
     const outlook = await kernel.forecast.tools(tools, principal);
-    const data: MatrixData = {
+    return {
       principal: principalName(principal),
       rows: tools.flatMap(({ tool, toolkit }) => {
         const row = outlook.get(tool.name);
@@ -84,11 +73,9 @@ export function addPolicyRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
         return [{ tool: name, title, toolkit: toolkit.id, category, effect, ...decision, offered }];
       }),
     };
-    return send(data);
   });
 
-  api.post('/policy/explain', async (context) => {
-    const { tool: name, args: given, principal: who, rule } = await readJson(context, explainBody);
+  answer(api, 'POST /policy/explain', async (_context, { tool: name, args: given, principal: who, rule }) => {
     const principal = requirePrincipal(who);
     const bound = await resolve(ports.policy().find(name)?.name ?? name);
     if (!bound) throw unknownTool(ports, name);
@@ -100,44 +87,40 @@ export function addPolicyRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
         { detail: { issues: parsed.issues.map(({ path, message }) => ({ field: path, message })) } },
       );
     const args = parsed.value as JsonObject;
-    const data: ExplainData = rule
-      ? await explainDraft(ports, bound, { args, principal, rule })
-      : await explainCall(ports, bound, { args, principal });
-    return send(data);
+    return rule
+      ? explainDraft(ports, bound, { args, principal, rule })
+      : explainCall(ports, bound, { args, principal });
   });
 
   // A rule that is being written is often wrong: what is wrong with it is an answer here, not an error.
-  api.post('/policy/replay', async (context) => {
-    const { rule: draft } = await readJson(context, replayBody);
+  answer(api, 'POST /policy/replay', async (_context, { rule: draft }) => {
     const parsed = policyRule.safeParse(draft);
     if (!parsed.success) {
       const issues = parsed.error.issues.map(({ path, message }) => ({
         field: String(path[0] ?? ''),
         message,
       }));
-      return send({ issues, replay: null });
+      return { issues, replay: null };
     }
     await kernel.flush();
     try {
       const input = await inputWith(ports, parsed.data);
       const ofKernel = { database, telemetry: kernel.telemetry, resolve };
-      return send({ issues: [], replay: await replayRule(ofKernel, input, parsed.data) });
+      return { issues: [], replay: await replayRule(ofKernel, input, parsed.data) };
     } catch (error) {
       if (!(error instanceof PolicyError)) throw error;
-      return send({ issues: policyIssues(error), replay: null });
+      return { issues: policyIssues(error), replay: null };
     }
   });
 
-  api.get('/policy/recommendations', async () =>
-    send(
-      await recommend({
-        database,
-        standing: kernel.standing,
-        signersFor: kernel.signersFor,
-        resolve,
-        now: ports.now(),
-      }),
-    ),
+  answer(api, 'GET /policy/recommendations', () =>
+    recommend({
+      database,
+      standing: kernel.standing,
+      signersFor: kernel.signersFor,
+      resolve,
+      now: ports.now(),
+    }),
   );
 }
 

@@ -5,7 +5,7 @@ import type { Approval } from '../../contract/ports.ts';
 import type { Principal } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { successfulDigests } from '../../kernel/views/calls.ts';
-import type { UndoneData } from '../../kernel/views/shapes.ts';
+import type { Item, UndoneData } from '../../kernel/views/shapes.ts';
 import { digest } from '../../lib/canonical.ts';
 import type { WebPorts } from '../ports.ts';
 import { presentOutcome } from './body.ts';
@@ -48,7 +48,7 @@ function digestOf({ tool }: BoundTool, args: JsonObject): string {
 }
 
 /** For the page: which tool undoes it, in how many calls, and whether that happened already. */
-export async function showUndo(ports: WebPorts, approval: Approval): Promise<JsonObject | null> {
+export async function showUndo(ports: WebPorts, approval: Approval): Promise<Item['undo']> {
   const undo = await undoOf(ports, approval);
   if (!undo) return null;
   const { bound, left, of } = undo;

@@ -1,10 +1,11 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
+import type { Session } from '../routes/shapes.ts';
 import { ApiError, api, onSignedOut, post, setCsrf, toApiError } from '../ui/api.ts';
 import { closeEvents, onPlace, onServerEvent, openEvents } from '../ui/events.ts';
 import { Crash } from '../ui/notice.tsx';
 import { onSignedInElsewhere, rememberWanted } from '../ui/place.ts';
-import { type Session, SessionContext } from '../ui/session.ts';
+import { SessionContext } from '../ui/session.ts';
 import { DecisionsProvider } from './inbox/decisions.tsx';
 import { InboxPage } from './inbox/page.tsx';
 import { NotFoundPage } from './not-found.tsx';
@@ -30,7 +31,7 @@ export function App() {
   const [standing, setStanding] = useState<Standing>({ kind: 'asking' });
   const refresh = useCallback(async () => {
     try {
-      const session = await api<Session>('/session');
+      const session = await api('/session');
       setCsrf(session.csrf);
       setStanding({ kind: 'in', session });
     } catch (error) {

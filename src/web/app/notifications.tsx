@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { internalPath } from '../../lib/internal-path.ts';
+import type { News } from '../routes/shapes.ts';
 import { api } from '../ui/api.ts';
 import { onServerEvent } from '../ui/events.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -10,11 +11,6 @@ const KEY = 'countersign.notify';
 /** So many within so long are shown one by one; the rest is one line with their number. */
 const MOST = 3;
 const SPAN_MS = 30_000;
-
-interface News {
-  readonly latest: number;
-  readonly notices: readonly { readonly id: number; readonly title: string; readonly requester: string }[];
-}
 
 const isPossible = (): boolean => 'Notification' in window && 'serviceWorker' in navigator;
 const isWanted = (): boolean =>
@@ -93,7 +89,7 @@ function useNotifications(on: boolean): void {
     let latest: number | undefined;
     let asking = Promise.resolve();
     const ask = async (): Promise<void> => {
-      const news = await api<News>(`/notices${latest === undefined ? '' : `?after=${latest}`}`);
+      const news = await api(latest === undefined ? '/notices' : `/notices?after=${latest}`);
       latest = news.latest;
       // What a person sees arrive needs no notification.
       if (document.hidden && news.notices.length > 0) await notify(news);

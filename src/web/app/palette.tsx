@@ -1,6 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { InboxPageData } from '../../kernel/views/shapes.ts';
 import { post, useQuery } from '../ui/api.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { useSession } from '../ui/session.ts';
@@ -40,9 +39,7 @@ export default function Palette({ places, onTheme, onClose }: Props) {
     const timer = setTimeout(() => setQuery(text.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  const { data } = useQuery<InboxPageData>(
-    `/inbox?brief=1&limit=${FOUND}${query ? `&q=${encodeURIComponent(query)}` : ''}`,
-  );
+  const { data } = useQuery(`/inbox?brief=1&limit=${FOUND}${query ? `&q=${encodeURIComponent(query)}` : ''}`);
   useEffect(() => {
     const before = document.activeElement;
     const shown = dialog.current;

@@ -37,7 +37,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const live = useLive();
   const say = useToast();
   const describeError = useErrorToast();
-  const waiting = useQuery<{ total: number }>('/inbox/count', { topics: ['approvals'] }).data?.total ?? 0;
+  const waiting = useQuery('/inbox/count', { topics: ['approvals'] }).data?.total ?? 0;
   const screens = SCREENS.filter(
     ({ needs }) => needs === undefined || session.toolkits.some(({ id }) => id === needs),
   );

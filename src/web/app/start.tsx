@@ -1,13 +1,11 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { PolicyData } from '../../kernel/views/policy-shapes.ts';
-import type { AgentsData } from '../../kernel/views/shapes.ts';
 import { useQuery } from '../ui/api.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page-head.tsx';
 import { useSession } from '../ui/session.ts';
-import { overHttp, type Snippet, Snippets } from '../ui/snippets.tsx';
+import { overHttp, Snippets } from '../ui/snippets.tsx';
 import { useStartSteps } from './toolkits.ts';
 import './styles/agents.css';
 import './styles/start.css';
@@ -16,11 +14,11 @@ import './styles/start.css';
 export default function StartPage() {
   const { session } = useSession();
   const steps = useStartSteps(session.toolkits);
-  const { data: snippets } = useQuery<readonly Snippet[]>('/snippets');
-  const { data: policy } = useQuery<PolicyData>('/policy');
+  const { data: snippets } = useQuery('/snippets');
+  const { data: policy } = useQuery('/policy');
   const agents =
-    useQuery<AgentsData>('/agents/overview', { topics: ['calls', 'approvals', 'config'] }).data?.agents ?? [];
-  const keys = useQuery<{ keys: readonly unknown[] }>('/passkeys').data?.keys ?? [];
+    useQuery('/agents/overview', { topics: ['calls', 'approvals', 'config'] }).data?.agents ?? [];
+  const keys = useQuery('/passkeys').data?.keys ?? [];
   // The sample call comes from this page, and names no client.
   const connected = agents.find(
     ({ client, token_since, last_call_at }) =>

@@ -1,101 +1,38 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
-import { onServerEvent } from './events.ts';
-import { apiPath } from './place.ts';
-import type { Json, JsonRecord } from './session.ts';
+import type { BodyAt, Known, ReplyAt } from '../routes/match.ts';
+import type { ToolResult } from '../routes/shapes.ts';
+import { type Query, type QueryOptions, request, useRequest } from './request.ts';
+import type { JsonRecord } from './session.ts';
 
-/** What the server said is wrong, in its own words. */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly hint: string | undefined;
-  readonly detail: Json;
+export { ApiError, onSignedOut, setCsrf, toApiError } from './request.ts';
 
-  constructor(status: number, body: { error?: string; code?: string; hint?: string; detail?: Json }) {
-    super(body.error ?? `The server returned HTTP ${status}.`);
-    this.status = status;
-    this.code = body.code ?? 'unknown';
-    this.hint = body.hint;
-    this.detail = body.detail ?? null;
-  }
-}
+// The routes of the core, typed by the table in `routes/`: a misspelt path, a field that no reply has and a body that the
+// server would refuse are compile errors.
 
-/** Anything thrown, as something a page can show. */
-export const toApiError = (error: unknown): ApiError =>
-  error instanceof ApiError
-    ? error
-    : new ApiError(0, { error: error instanceof Error ? error.message : String(error) });
+/** What a GET path answers, as a type: `Reply<'/activity'>['calls'][number]`. */
+export type Reply<P extends string> = ReplyAt<'GET', P>;
 
-let csrf = '';
-let whenSignedOut: () => void = () => {};
+/** One request: `api('/inbox/count')`. */
+export const api = <P extends string>(path: Known<'GET', P>): Promise<Reply<P>> => request(path);
 
-/** Called once by the application: what to do when the server no longer knows this browser. */
-export function onSignedOut(handler: () => void): void {
-  whenSignedOut = handler;
-}
+/** The same, kept fresh. Undefined asks nothing. The old answer stays while the new one is on its way. */
+export const useQuery = <P extends string>(
+  path: Known<'GET', P> | undefined,
+  options?: QueryOptions,
+): Query<Reply<P>> => useRequest(path, options);
 
-export function setCsrf(token: string): void {
-  csrf = token;
-}
+/** `post('/inbox/3/approve', { version: 2 })`. */
+export const post = <P extends string>(
+  path: Known<'POST', P>,
+  ...[body]: BodyAt<'POST', P>
+): Promise<ReplyAt<'POST', P>> => request(path, { method: 'POST', body: body ?? {} });
 
-interface Options {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly body?: unknown;
-  readonly signal?: AbortSignal;
-}
+export const put = <P extends string>(
+  path: Known<'PUT', P>,
+  ...[body]: BodyAt<'PUT', P>
+): Promise<ReplyAt<'PUT', P>> => request(path, { method: 'PUT', body });
 
-async function send(path: string, { method = 'GET', body, signal }: Options): Promise<Response> {
-  try {
-    return await fetch(apiPath(path), {
-      method,
-      credentials: 'same-origin',
-      signal: signal ?? null,
-      headers: {
-        ...(method === 'GET' ? {} : { 'x-csrf-token': csrf }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    throw new ApiError(0, {
-      error: 'Cannot reach the server. Is `countersign up` running?',
-      code: 'offline',
-    });
-  }
-}
-
-/** One request to the API: `api('/inbox')`, `api('/inbox/3/approve', { method: 'POST', body: {} })`. */
-export async function api<T>(path: string, options: Options = {}): Promise<T> {
-  let response = await send(path, options);
-  if (response.status === 403 && options.method && options.method !== 'GET') {
-    // Another tab signed in again, which gave this browser another token.
-    const session = await send('/session', {});
-    if (session.ok) {
-      csrf = ((await session.json()) as { csrf: string }).csrf;
-      response = await send(path, options);
-    }
-  }
-  const body: unknown = await response.json().catch(() => ({}));
-  if (response.ok) return body as T;
-  if (response.status === 401) whenSignedOut();
-  throw new ApiError(response.status, body as { error?: string });
-}
-
-export const post = <T>(path: string, body: unknown = {}): Promise<T> =>
-  api<T>(path, { method: 'POST', body });
-
-export interface ToolResult {
-  readonly call_id: string;
-  readonly approval_id?: number;
-  readonly status: 'ok' | 'routed' | 'dry_run' | 'refused' | 'failed' | 'indeterminate' | 'needs_person';
-  readonly data?: Json;
-  readonly notes?: JsonRecord;
-  readonly code?: string;
-  readonly message?: string;
-  readonly hint?: string;
-  readonly reason?: string;
-  readonly detail?: JsonRecord;
-}
+export const remove = <P extends string>(path: Known<'DELETE', P>): Promise<ReplyAt<'DELETE', P>> =>
+  request(path, { method: 'DELETE' });
 
 /** Runs a tool as the signed-in person. With `approve`, what policy routes to approval is approved by the same press. */
 export const callTool = (
@@ -103,94 +40,4 @@ export const callTool = (
   args: JsonRecord,
   options: { approve?: boolean } = {},
 ): Promise<ToolResult> =>
-  post<ToolResult>(`/tools/${encodeURIComponent(name)}`, {
-    arguments: args,
-    approve: options.approve ?? false,
-  });
-
-/** A view of a toolkit: `viewPath(toolkit, 'drafts', { limit: 20 })` for `useQuery<{ data: … }>`. */
-export function viewPath(toolkit: string, view: string, params: object = {}): string {
-  const query = Object.keys(params).length > 0 ? `?params=${encodeURIComponent(JSON.stringify(params))}` : '';
-  return `/pages/${encodeURIComponent(toolkit)}/${encodeURIComponent(view)}${query}`;
-}
-
-export interface Query<T> {
-  readonly data: T | undefined;
-  readonly error: ApiError | undefined;
-  readonly loading: boolean;
-  /** Asks again immediately; resolves when the answer is there. */
-  refresh(): Promise<void>;
-}
-
-interface QueryOptions {
-  /** Server events that make the answer stale. A reconnected stream always does. */
-  readonly topics?: readonly string[];
-  /** Only for what changes elsewhere without an event: asks again after so many milliseconds while the page is visible. */
-  readonly everyMs?: number | undefined;
-}
-
-/** What a GET path answers, kept fresh. Undefined asks nothing. The old answer stays while the new one is on its way. */
-export function useQuery<T>(path: string | undefined, { topics = [], everyMs }: QueryOptions = {}): Query<T> {
-  const [state, setState] = useState<{ path?: string; data?: T; error?: ApiError }>({});
-  const turn = useRef(0);
-  const wanted = useRef(path);
-
-  const refresh = useCallback(async () => {
-    // A caller that still holds the refresh of an earlier path must not bring back its answer.
-    if (path === undefined || path !== wanted.current) return;
-    turn.current += 1;
-    const mine = turn.current;
-    try {
-      const data = await api<T>(path);
-      if (mine === turn.current) setState({ path, data });
-    } catch (error) {
-      if (mine !== turn.current) return;
-      const fault = toApiError(error);
-      setState((old) => ({
-        path,
-        error: fault,
-        ...(old.path === path && old.data ? { data: old.data } : {}),
-      }));
-    }
-  }, [path]);
-
-  const topicList = topics.join(' ');
-  useEffect(() => {
-    wanted.current = path;
-    void refresh();
-    let looking = false;
-    let stale = false;
-    // Events that come while the answer is on its way (a batch of suggestions) are answered by one more look.
-    const look = async (): Promise<void> => {
-      stale = true;
-      if (looking) return;
-      looking = true;
-      while (stale) {
-        stale = false;
-        await refresh();
-      }
-      looking = false;
-    };
-    const stops = [...topicList.split(' ').filter(Boolean), 'reconnected'].map((topic) =>
-      onServerEvent(topic, () => void look()),
-    );
-    const timer = everyMs
-      ? setInterval(() => {
-          if (!document.hidden) void refresh();
-        }, everyMs)
-      : undefined;
-    return () => {
-      turn.current += 1;
-      for (const stop of stops) stop();
-      clearInterval(timer);
-    };
-  }, [path, refresh, topicList, everyMs]);
-
-  const current = state.path === path ? state : {};
-  return {
-    data: current.data,
-    error: current.error,
-    loading: path !== undefined && state.path !== path,
-    refresh,
-  };
-}
+  post(`/tools/${encodeURIComponent(name)}`, { arguments: args, approve: options.approve ?? false });

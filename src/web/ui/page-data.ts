@@ -1,7 +1,7 @@
 import { useCallback, useRef } from 'react';
 import type { ViewData, ViewParams, ViewSpecs } from '../../contract/view.ts';
-import type { DecisionResult } from '../../kernel/views/shapes.ts';
-import { ApiError, api, callTool, post, type Query, toApiError, useQuery, viewPath } from './api.ts';
+import { ApiError, callTool, post, toApiError } from './api.ts';
+import { type Query, request, useRequest } from './request.ts';
 import type { Json, JsonRecord } from './session.ts';
 import { useErrorToast, useToast } from './toast.tsx';
 
@@ -15,6 +15,11 @@ interface ViewOptions {
   readonly asleep?: boolean;
 }
 
+function viewPath(toolkit: string, view: string, params: object): string {
+  const query = Object.keys(params).length > 0 ? `?params=${encodeURIComponent(JSON.stringify(params))}` : '';
+  return `/pages/${encodeURIComponent(toolkit)}/${encodeURIComponent(view)}${query}`;
+}
+
 /** The views of one toolkit for its own pages, typed by their schemas: `viewsOf<typeof views>('x')`. */
 export function viewsOf<V extends ViewSpecs>(toolkit: string) {
   return {
@@ -25,12 +30,12 @@ export function viewsOf<V extends ViewSpecs>(toolkit: string) {
       options: ViewOptions = {},
     ): Query<ViewData<V[K]>> {
       const path = options.asleep ? undefined : viewPath(toolkit, view, params);
-      const { data, ...rest } = useQuery<Reply<ViewData<V[K]>>>(path, options);
+      const { data, ...rest } = useRequest<Reply<ViewData<V[K]>>>(path, options);
       return { ...rest, data: data?.data };
     },
     /** The same, once. */
     async readView<K extends keyof V & string>(view: K, params: ViewParams<V[K]>): Promise<ViewData<V[K]>> {
-      return (await api<Reply<ViewData<V[K]>>>(viewPath(toolkit, view, params))).data;
+      return (await request<Reply<ViewData<V[K]>>>(viewPath(toolkit, view, params))).data;
     },
   };
 }
@@ -104,10 +109,13 @@ export function useDecide(): (item: Waiting, verdict: Verdict) => Promise<boolea
       if (deciding.current.has(id)) return false;
       deciding.current.add(id);
       try {
-        const body = verdict === 'approve' ? { version } : {};
-        const { state, result, held } = await post<DecisionResult>(`/inbox/${id}/${verdict}`, body);
+        if (verdict === 'reject') {
+          await post(`/inbox/${id}/reject`);
+          return true;
+        }
+        const { state, result, held } = await post(`/inbox/${id}/approve`, { version });
         // What the server holds is shown above every page until it runs.
-        if (verdict === 'reject' || state === 'done' || held) return true;
+        if (state === 'done' || held) return true;
         const error = result?.message ?? `It was approved, and it is ${state}.`;
         describeError(new ApiError(0, { error, ...(result?.hint ? { hint: result.hint } : {}) }));
       } catch (error) {

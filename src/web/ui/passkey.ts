@@ -1,16 +1,7 @@
+import { ALGORITHMS } from '../../contract/passkeys.ts';
+import type { SignedResult, ToSign } from '../routes/shapes.ts';
 import { ApiError, post } from './api.ts';
 
-/** What the server wants signed, and by which keys. */
-export interface ToSign {
-  readonly nonce: string;
-  readonly challenge: string;
-  readonly allow: readonly string[];
-  readonly rp_id: string;
-  /** Whose keys these are, where a decision is signed. */
-  readonly person?: string;
-}
-
-const ALGORITHMS = [-7, -8, -257];
 const TIMEOUT_MS = 110_000;
 
 const decode = (text: string): Uint8Array<ArrayBuffer> =>
@@ -75,12 +66,9 @@ export async function signDecisions(
   { onAsk, signal }: SignOptions = {},
 ): Promise<readonly SignedResult[]> {
   const shown = items.map(({ id, version }) => ({ id, version }));
-  const request = await post<ToSign>('/inbox/sign', { items: shown, person: signer });
+  const request = await post('/inbox/sign', { items: shown, person: signer });
   onAsk?.(request);
-  const { results } = await post<{ results: readonly SignedResult[] }>(
-    '/inbox/sign/finish',
-    await sign(request, signal),
-  );
+  const { results } = await post('/inbox/sign/finish', await sign(request, signal));
   return results;
 }
 
@@ -102,14 +90,6 @@ let signer: string | undefined;
 export const signAs = (person: string | undefined): void => {
   signer = person;
 };
-
-export interface SignedResult {
-  readonly id: number;
-  readonly state: string;
-  readonly required: number;
-  readonly signed: readonly string[];
-  readonly result: { readonly message?: string; readonly hint?: string } | null;
-}
 
 /** Browsers report little about the cause, on purpose; the person must know that nothing was done. */
 const CAUSES: Readonly<Record<string, string>> = {

@@ -1,5 +1,4 @@
 import { Link } from 'wouter';
-import type { Brief } from '../../kernel/views/shapes.ts';
 import { useQuery } from './api.ts';
 import { Icon } from './icon.tsx';
 import { TimeAgo } from './page-head.tsx';
@@ -19,10 +18,9 @@ interface Props {
  * of the inbox: `toolkit=x`. Nothing where nothing waits.
  */
 export function Pending({ filter, compact }: Props) {
-  const { data } = useQuery<{ total: number; items: readonly Brief[] }>(
-    `/inbox?state=pending&brief=true&limit=${SHOWN}&${filter}`,
-    { topics: ['approvals'] },
-  );
+  const { data } = useQuery(`/inbox?brief=1&state=pending&limit=${SHOWN}&${filter}`, {
+    topics: ['approvals'],
+  });
   if (!data || data.total === 0) return null;
   const count = data.total === 1 ? '1 pending approval' : `${data.total} pending approvals`;
   return (

@@ -1,18 +1,4 @@
-/**
- * Checks, in the browser and with nothing but the proof itself, that a call's entries are in the log that was signed:
- * RFC 6962 hashes up to the root, and the Ed25519 signature on the checkpoint that names this root.
- */
-export interface Proof {
-  readonly call: string;
-  readonly entries: readonly {
-    readonly seq: number;
-    readonly body: string;
-    readonly path: readonly string[];
-  }[];
-  readonly size: number;
-  readonly checkpoint: string;
-  readonly publicKey: string;
-}
+import type { ProofFile } from '../../contract/ports.ts';
 
 export interface Checked {
   readonly ok: boolean;
@@ -118,8 +104,12 @@ interface Expected {
   readonly differences: readonly string[];
 }
 
-/** What is wrong with the proof is among the steps, also when it cannot even be read. */
-export async function checkProof(proof: Proof, expected: Expected): Promise<Checked> {
+/**
+ * Checks, in the browser and with nothing but the proof itself, that a call's entries are in the log that was signed:
+ * RFC 6962 hashes up to the root, and the Ed25519 signature on the checkpoint that names this root. What is wrong with
+ * the proof is among the steps, also when it cannot even be read.
+ */
+export async function checkProof(proof: ProofFile, expected: Expected): Promise<Checked> {
   try {
     return await check(proof, expected);
   } catch {
@@ -130,7 +120,7 @@ export async function checkProof(proof: Proof, expected: Expected): Promise<Chec
   }
 }
 
-async function check(proof: Proof, { keys, evidenceHash, differences }: Expected): Promise<Checked> {
+async function check(proof: ProofFile, { keys, evidenceHash, differences }: Expected): Promise<Checked> {
   const steps: Step[] = [];
   const leaves: string[] = [];
   const [origin = '', size = '', root = ''] = proof.checkpoint.split('\n');

@@ -1,23 +1,8 @@
 import { createContext, useContext, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { isObject } from '../../lib/is-object.ts';
-
-/** Who is signed in and how the server stands, as `/api/session` says it. */
-export interface Session {
-  readonly person: string;
-  readonly csrf: string;
-  readonly version: string;
-  /** The enabled toolkits, in the order the navigation shows them. */
-  readonly toolkits: readonly { readonly id: string; readonly title: string }[];
-  readonly profile: string;
-  readonly mode: 'autopilot' | 'composer';
-  readonly approval_mode: boolean;
-  /** How long the server holds a live call before it runs; 0: not at all. */
-  readonly hold_seconds: number;
-  readonly paused: boolean;
-  /** This store was never used. */
-  readonly unused: boolean;
-}
+import type { Session } from '../routes/shapes.ts';
 
 export interface SessionValue {
   readonly session: Session;
@@ -97,8 +82,8 @@ export function usePagePath(page: string): [readonly string[], (...parts: (strin
   return [parts, (...to) => go([`/${page}`, ...to.map((part) => encodeURIComponent(part))].join('/'))];
 }
 
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
-export type JsonRecord = { [key: string]: Json };
+export type Json = JsonValue;
+export type JsonRecord = JsonObject;
 
 export const isRecord = (value: unknown): value is JsonRecord => isObject<Json>(value);
 

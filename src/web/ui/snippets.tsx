@@ -1,10 +1,6 @@
 import { useState } from 'react';
+import type { Snippet } from '../routes/shapes.ts';
 import { CopyBox } from './field.tsx';
-
-export interface Snippet {
-  readonly clients: readonly { readonly name: string; readonly title: string }[];
-  readonly text: string;
-}
 
 /** Clients that connect to this running server need no command; the browser knows its address. */
 export const overHttp = (token?: string): Snippet => ({

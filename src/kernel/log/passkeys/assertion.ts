@@ -1,10 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isObject } from '../../../lib/is-object.ts';
 
-/** COSE numbers of the algorithms that authenticators offer: ES256, EdDSA and RS256. */
-export const ALGORITHMS = [-7, -8, -257] as const;
-export type Algorithm = (typeof ALGORITHMS)[number];
-
 export interface PublicKey {
   /** SubjectPublicKeyInfo, DER in base64url, as `getPublicKey()` gives it. */
   readonly spki: string;

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../../contract/json.ts';
+import type { PasskeyMode } from '../../../contract/passkeys.ts';
 import type { Entry } from '../entry.ts';
 import { type Assertion, fingerprintOf, fitsAlgorithm, readKey, verifyAssertion } from './assertion.ts';
 import { type PasskeyEntry, passkeyEntry, type SignatureEntry, signatureEntry } from './entries.ts';
-import { challengeOf, type KeyShape, type PasskeyMode, type Statement } from './statement.ts';
+import { challengeOf, type KeyShape, type Statement } from './statement.ts';
 
 export interface EnrolledKey extends KeyShape {
   readonly fingerprint: string;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { ALGORITHMS, PASSKEY_MODES, type PasskeyMode } from '../../../contract/passkeys.ts';
 import { canonicalJson } from '../../../lib/canonical.ts';
-import { ALGORITHMS, sha256 } from './assertion.ts';
+import { sha256 } from './assertion.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const fingerprint = z.string().regex(/^[0-9a-f]{32}$/);
@@ -14,10 +15,6 @@ const common = {
   until: moment,
   nonce: z.string().min(22).max(64),
 };
-
-/** How much is signed: nothing, what destroys, or every approval. */
-export const MODES = ['off', 'destructive', 'always'] as const;
-export type PasskeyMode = (typeof MODES)[number];
 
 export const decisionStatement = z.strictObject({
   v: z.literal('countersign-decision/1'),
@@ -34,9 +31,7 @@ const keyShape = z.strictObject({
   /** The credential's own ID, by which browsers find it. */
   credential: z.string().min(1).max(2048),
   spki: z.string().min(40).max(4096),
-  alg: z.union(
-    ALGORITHMS.map((one) => z.literal(one)) as [z.ZodLiteral<-7>, z.ZodLiteral<-8>, z.ZodLiteral<-257>],
-  ),
+  alg: z.literal(ALGORITHMS),
   rpId: z.string().min(1),
   origins: z.array(z.string().min(1)).min(1).max(5),
   name: z.string().min(1).max(80),
@@ -55,7 +50,7 @@ export const adminStatement = z.strictObject({
   v: z.literal('countersign-passkeys/1'),
   order: z.discriminatedUnion('action', [
     z.strictObject({ action: z.literal('remove'), key: fingerprint }),
-    z.strictObject({ action: z.literal('mode'), mode: z.enum(MODES) }),
+    z.strictObject({ action: z.literal('mode'), mode: z.enum(PASSKEY_MODES) }),
   ]),
   ...common,
 });

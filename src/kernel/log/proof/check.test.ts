@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authenticator } from '../../../../test/support/authenticator.ts';
 import { openTestStore, type TestStore } from '../../../../test/support/engines.ts';
 import { LogScribe } from '../../../../test/support/sample-log.ts';
+import type { ProofFile } from '../../../contract/ports.ts';
 import { type EntryInput, prepareEntry } from '../entry.ts';
 import { appendEntries } from '../log.ts';
 import { signNote } from '../signing/note.ts';
 import { checkProof } from './check.ts';
-import { type ProofFile, proveCall } from './prove.ts';
+import { proveCall } from './prove.ts';
 import { callEntry, enrolEntry, FIRST, signedEntries } from './signed.fixture.ts';
 
 describe('the check of a proof', () => {

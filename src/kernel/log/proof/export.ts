@@ -1,3 +1,4 @@
+import type { ProvenEntry } from '../../../contract/ports.ts';
 import { leafHash } from '../../../lib/merkle.ts';
 import type { Database } from '../../store/database.ts';
 import type { ArtifactStore } from '../artifacts.ts';
@@ -5,7 +6,7 @@ import { artifactId, type Entry } from '../entry.ts';
 import type { LogSigner } from '../signing/checkpoint.ts';
 import { type Envelope, signEnvelope } from '../signing/note.ts';
 import { requireIntact, requireProven } from './intact.ts';
-import { type ProvenEntry, proveEntries } from './prove.ts';
+import { proveEntries } from './prove.ts';
 import { supportOf } from './signatures.ts';
 import { runStatements, STATEMENT_TYPE } from './statement.ts';
 

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
 import { LogScribe, writeSampleLog } from '../../../../test/support/sample-log.ts';
+import type { ProofFile } from '../../../contract/ports.ts';
 import { leafHash, verifyConsistency } from '../../../lib/merkle.ts';
 import { createAuditPort } from '../port.ts';
 import { CheckpointWriter } from '../signing/checkpoint-writer.ts';
 import { signNote } from '../signing/note.ts';
 import { checkProof } from './check.ts';
-import { consistencyProof, type ProofFile, proveCall } from './prove.ts';
+import { consistencyProof, proveCall } from './prove.ts';
 
 describe.each(ENGINES)('proofs on %s', (engine) => {
   let store: TestStore;

@@ -1,4 +1,5 @@
 import { ToolError } from '../../../contract/errors.ts';
+import type { ProofFile, ProvenEntry } from '../../../contract/ports.ts';
 import { consistencyPlan, foldRange, inclusionPlan, type NodeRef, nodeHash } from '../../../lib/merkle.ts';
 import type { Database } from '../../store/database.ts';
 import { STORED_LEVEL } from '../log.ts';
@@ -101,26 +102,6 @@ function hashOf(hashes: ReadonlyMap<string, string>, { level, idx }: NodeRef): s
     );
   }
   return hash;
-}
-
-export interface ProvenEntry {
-  readonly seq: number;
-  /** The exact text the leaf hash is over. */
-  readonly body: string;
-  readonly path: readonly string[];
-}
-
-/** Everything needed to check a call's entries without the store. */
-export interface ProofFile {
-  /** Version 2 also proves who signed the approval. */
-  readonly format: 'countersign-proof/1' | 'countersign-proof/2';
-  readonly call: string;
-  readonly entries: readonly ProvenEntry[];
-  /** Of version 2: the decision, its signatures, and every entry about keys. */
-  readonly support?: readonly ProvenEntry[];
-  readonly size: number;
-  readonly checkpoint: string;
-  readonly publicKey: string;
 }
 
 /** Undefined when the call left no entry. Fails when the proof would not be valid, and names the entry. */

@@ -4,13 +4,14 @@ import { Authenticator } from '../../../../test/support/authenticator.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
 import { openTestKernel, type TestKernel } from '../../../../test/support/kernel.ts';
 import { verifyFile } from '../../../../test/support/second-verifier.ts';
+import type { ProofFile } from '../../../contract/ports.ts';
 import { type Entry, type EntryInput, prepareEntry } from '../entry.ts';
 import { appendEntries } from '../log.ts';
 import { Signer } from '../signing/signer.ts';
 import { checkProof } from './check.ts';
 import { checkBundle } from './check-bundle.ts';
 import { type Bundle, exportRun } from './export.ts';
-import { type ProofFile, proveCall } from './prove.ts';
+import { proveCall } from './prove.ts';
 
 const SESSION = 's';
 

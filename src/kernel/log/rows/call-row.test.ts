@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fillStore } from '../../../../test/support/busy-log.ts';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
 import { PERSON, type TestKernel } from '../../../../test/support/kernel.ts';
-import { checkProof, type Proof } from '../../../web/ui/proof.ts';
+import { checkProof } from '../../../web/ui/proof.ts';
 import { createAuditPort } from '../port.ts';
 import { CheckpointWriter } from '../signing/checkpoint-writer.ts';
 
@@ -23,7 +23,8 @@ describe.each(ENGINES)('what is shown about a call on %s', (engine) => {
     return createAuditPort(database, writer, () => test.kernel.flush());
   };
   const verified = async (call: string) => {
-    const proof = (await port().proof(call)) as unknown as Proof;
+    const proof = await port().proof(call);
+    if (!proof) throw new Error(`No proof of ${call}.`);
     const differences = await port().differences(call);
     return checkProof(proof, { keys: [proof.publicKey], evidenceHash: null, differences });
   };

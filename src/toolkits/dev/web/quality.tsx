@@ -1,37 +1,14 @@
 import { useState } from 'react';
-import { useQuery } from '../../../web/ui/api.ts';
+import { type Reply, useQuery } from '../../../web/ui/api.ts';
 import { Badge, Empty, shortName } from '../../../web/ui/badge.tsx';
 import { Button } from '../../../web/ui/field.tsx';
 import { ErrorNotice } from '../../../web/ui/notice.tsx';
 import { TimeAgo } from '../../../web/ui/page-head.tsx';
+import { isRecord, textAt } from '../../../web/ui/session.ts';
 import { UntrustedText } from '../../../web/ui/untrusted-text.tsx';
 import { useView } from './data.ts';
 
-interface Call {
-  readonly call_id: string;
-  readonly at: string;
-  readonly tool: string;
-  readonly principal: string;
-  readonly status: string;
-  readonly run_id: string | null;
-}
-interface Report {
-  readonly result: {
-    readonly data?: {
-      readonly status: string;
-      readonly summary: string;
-      readonly report: {
-        readonly command: string;
-        readonly commit: string;
-        readonly stdout: string;
-        readonly stderr: string;
-        readonly sandbox: string;
-      };
-    };
-    readonly message?: string;
-  } | null;
-}
-type Calls = { readonly calls: readonly Call[] };
+type Call = Reply<'/activity'>['calls'][number];
 
 const LIVE = { topics: ['calls'] } as const;
 /** Each report is fetched separately, so only those in view. */
@@ -41,8 +18,8 @@ const SHOWN = 20;
 export function Quality({ repo }: { readonly repo: string }) {
   const [shown, setShown] = useState(SHOWN);
   const runs = useView('runs', { repo, limit: 100 }, LIVE);
-  const tests = useQuery<Calls>('/activity?tool=qa_test&limit=500', LIVE);
-  const lints = useQuery<Calls>('/activity?tool=qa_lint&limit=500', LIVE);
+  const tests = useQuery('/activity?tool=qa_test&limit=500', LIVE);
+  const lints = useQuery('/activity?tool=qa_lint&limit=500', LIVE);
   const purposes = new Map(runs.data?.runs.map(({ run_id, purpose }) => [run_id, purpose]));
   const calls = [...(tests.data?.calls ?? []), ...(lints.data?.calls ?? [])]
     .filter(({ run_id }) => run_id !== null && purposes.has(run_id))
@@ -75,51 +52,57 @@ export function Quality({ repo }: { readonly repo: string }) {
 function ReportCard({ call, purpose }: { readonly call: Call; readonly purpose: string }) {
   const [open, setOpen] = useState(false);
   // A report that is still being made comes with the end of its call.
-  const detail = useQuery<Report>(`/activity/${call.call_id}`, call.status === 'running' ? LIVE : {});
-  const data = detail.data?.result?.data;
-  const problem = detail.data?.result?.message;
+  const detail = useQuery(`/activity/${call.call_id}`, call.status === 'running' ? LIVE : {});
+  const result = detail.data?.result;
+  const data = isRecord(result) ? result.data : undefined;
+  const report = isRecord(data) ? data.report : undefined;
+  const status = textAt(data, 'status');
   const name = call.tool === 'qa_test' ? 'Test' : 'Lint';
   return (
     <li className="card compact">
       <div className="titled">
-        <Badge tone={data?.status === 'pass' ? 'good' : data ? 'bad' : 'neutral'}>
-          {data?.status ?? call.status}
-        </Badge>
+        <Badge tone={status === 'pass' ? 'good' : status ? 'bad' : 'neutral'}>{status ?? call.status}</Badge>
         <h3>
           {name}:{' '}
-          <UntrustedText text={data?.summary ?? problem ?? (call.status === 'running' ? 'running…' : '…')} />
+          <UntrustedText
+            text={
+              textAt(data, 'summary') ??
+              textAt(result, 'message') ??
+              (call.status === 'running' ? 'running…' : '…')
+            }
+          />
         </h3>
       </div>
       <p className="muted small">
         <UntrustedText text={shortName(call.principal)} />, <TimeAgo at={call.at} />, for{' '}
         <UntrustedText text={purpose} />
       </p>
-      {data && (
+      {report && (
         <div className="row">
           <Button small aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? 'Hide output' : 'Show output'}
           </Button>
         </div>
       )}
-      {data && open && (
+      {report && open && (
         <>
           <p className="small">
             <code>
-              <UntrustedText text={data.report.command} />
+              <UntrustedText text={textAt(report, 'command') ?? ''} />
             </code>{' '}
-            on <code>{data.report.commit.slice(0, 12)}</code>
-            {data.report.sandbox === 'none' && <span className="muted">, without a sandbox</span>}
+            on <code>{textAt(report, 'commit')?.slice(0, 12)}</code>
+            {textAt(report, 'sandbox') === 'none' && <span className="muted">, without a sandbox</span>}
           </p>
-          <Output name="Standard output" text={data.report.stdout} />
-          <Output name="Standard error" text={data.report.stderr} />
+          <Output name="Standard output" text={textAt(report, 'stdout')} />
+          <Output name="Standard error" text={textAt(report, 'stderr')} />
         </>
       )}
     </li>
   );
 }
 
-function Output({ name, text }: { readonly name: string; readonly text: string }) {
-  if (text === '') return null;
+function Output({ name, text }: { readonly name: string; readonly text: string | undefined }) {
+  if (!text) return null;
   return (
     <div>
       <p className="muted small">{name}</p>

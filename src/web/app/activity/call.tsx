@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import type { CallDetail, CallStory } from '../../../kernel/views/shapes.ts';
+import type { CallDetail } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { EnvironmentBadge, Fact, Skeleton } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
@@ -8,7 +8,6 @@ import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { EffectBadge, OutcomeBadge } from '../../ui/outcome-badge.tsx';
 import { apiPath } from '../../ui/place.ts';
-import type { Proof } from '../../ui/proof.ts';
 import { useTabTitle } from '../../ui/title.ts';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
 import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
@@ -22,9 +21,9 @@ export function CallPage({ id }: { readonly id: string }) {
   // What is finished stays as it is; only a call that still runs, or waits to be settled, is looked at again.
   const [open, setOpen] = useState(false);
   const topics = open ? ['calls', 'approvals'] : [];
-  const path = `/activity/${encodeURIComponent(id)}`;
-  const { data: call, error, refresh } = useQuery<CallDetail<Proof>>(path, { topics });
-  const story = useQuery<CallStory>(`${path}/story`, { topics });
+  const path = `/activity/${encodeURIComponent(id)}` as const;
+  const { data: call, error, refresh } = useQuery(path, { topics });
+  const story = useQuery(`${path}/story`, { topics });
   const status = call?.status;
   useEffect(() => {
     if (status !== undefined) setOpen(['running', 'indeterminate', 'routed'].includes(status));
@@ -98,7 +97,7 @@ export function CallPage({ id }: { readonly id: string }) {
   );
 }
 
-function Actions({ call }: { readonly call: CallDetail<Proof> }) {
+function Actions({ call }: { readonly call: CallDetail }) {
   const say = useToast();
   const describeError = useErrorToast();
   const copy = async (): Promise<void> => {
@@ -139,7 +138,7 @@ function Actions({ call }: { readonly call: CallDetail<Proof> }) {
 }
 
 /** What else the audit log says about the call; IDs are here and nowhere above. */
-const Details = ({ call }: { readonly call: CallDetail<Proof> }) => (
+const Details = ({ call }: { readonly call: CallDetail }) => (
   <details className="call-details">
     <summary>Technical details</summary>
     <dl className="facts">

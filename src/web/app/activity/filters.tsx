@@ -1,5 +1,4 @@
 import { useEffect, useId, useState } from 'react';
-import type { MatrixData } from '../../../kernel/views/policy-shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { OUTCOME_WORDS } from '../../ui/outcome-badge.tsx';
@@ -42,8 +41,8 @@ export function Filters({ search, onChange }: Props) {
     else next.delete(name);
     onChange(next);
   };
-  const tools = useQuery<MatrixData>('/policy/matrix').data?.rows;
-  const agents = useQuery<{ agents: readonly { name: string }[] }>('/agents').data?.agents;
+  const tools = useQuery('/policy/matrix').data?.rows;
+  const agents = useQuery('/agents').data?.agents;
   return (
     <search className="activity-tools">
       <div className="activity-search">

@@ -26,10 +26,9 @@ function CallList() {
   const [search, setSearch] = useSearchParams();
   const [page, setPage] = useState(0);
   const query = queryOf(search);
-  const { data, error } = useQuery<{ calls: readonly ListedCall[] }>(
-    `/activity?limit=${PAGE}&offset=${page * PAGE}${query}`,
-    { topics: page === 0 ? ['calls'] : [] },
-  );
+  const { data, error } = useQuery(`/activity?limit=${PAGE}&offset=${page * PAGE}${query}`, {
+    topics: page === 0 ? ['calls'] : [],
+  });
   const run = search.get('run');
   const clear = (): void => setSearch({}, { replace: true });
   return (

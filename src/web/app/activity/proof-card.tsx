@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useState } from 'react';
+import type { ProofFile } from '../../../contract/ports.ts';
 import type { CallDetail } from '../../../kernel/views/shapes.ts';
 import { api } from '../../ui/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { type Checked, checkProof, type Proof } from '../../ui/proof.ts';
+import { type Checked, checkProof } from '../../ui/proof.ts';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
 import { JsonView } from '../../ui/untrusted-text.tsx';
 
@@ -21,8 +22,8 @@ const NO_CRYPTO: Checked = {
 };
 
 interface Props {
-  readonly call: CallDetail<Proof>;
-  readonly proof: Proof;
+  readonly call: CallDetail;
+  readonly proof: ProofFile;
 }
 
 /** The proof that the entries of this call are in the signed log, checked here rather than believed. */
@@ -33,7 +34,7 @@ export function ProofCard({ call, proof }: Props) {
   const say = useToast();
   const { evidence_hash: evidenceHash, differences } = call;
   const verify = useCallback(async (): Promise<void> => {
-    const { keys } = await api<{ keys: readonly string[] }>('/log-keys');
+    const { keys } = await api('/log-keys');
     const start = performance.now();
     const found = crypto.subtle ? await checkProof(proof, { keys, evidenceHash, differences }) : NO_CRYPTO;
     setChecked({ ...found, ms: performance.now() - start });

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Item, UndoneData } from '../../../kernel/views/shapes.ts';
+import type { Item } from '../../../kernel/views/shapes.ts';
 import { ApiError, post } from '../../ui/api.ts';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -20,7 +20,7 @@ export function UndoCard({ approval, undo, onDone }: Props) {
   const run = async (): Promise<void> => {
     setBusy(true);
     try {
-      const { undone, outcome } = await post<UndoneData>(`/inbox/${approval}/undo`);
+      const { undone, outcome } = await post(`/inbox/${approval}/undo`);
       if (undone) say('Undone.', { tone: 'good' });
       else describeError(new ApiError(0, { error: textAt(outcome, 'message') ?? 'It was not undone.' }));
     } catch (error) {

@@ -1,26 +1,22 @@
 import { type FormEvent, useState } from 'react';
+import type { ReplyAt } from '../../routes/match.ts';
 import { type ApiError, post, toApiError } from '../../ui/api.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button, CopyBox, Field } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { overHttp, type Snippet, Snippets } from '../../ui/snippets.tsx';
-
-interface Added {
-  readonly token: string;
-  readonly snippets: readonly Snippet[];
-}
+import { overHttp, Snippets } from '../../ui/snippets.tsx';
 
 /** Gives an agent a name of its own, and shows its token once, with what to paste into each client. */
 export function AddAgent({ onClose }: { onClose(): void }) {
   const [name, setName] = useState('');
-  const [added, setAdded] = useState<Added>();
+  const [added, setAdded] = useState<ReplyAt<'POST', '/agents'>>();
   const [problem, setProblem] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   const add = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     try {
-      setAdded(await post<Added>('/agents', { name: name.trim() }));
+      setAdded(await post('/agents', { name: name.trim() }));
     } catch (error) {
       setProblem(toApiError(error));
     }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { AgentDetail as Detail } from '../../../kernel/views/shapes.ts';
-import { api, post, useQuery } from '../../ui/api.ts';
+import { post, remove, useQuery } from '../../ui/api.ts';
 import { Avatar, Skeleton } from '../../ui/badge.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button } from '../../ui/field.tsx';
@@ -13,8 +13,8 @@ import { StandingSentence, UntrustedText } from '../../ui/untrusted-text.tsx';
 
 /** One agent: how it fared, what it may do without a person, and why it was last rejected. */
 export function AgentDetail({ name, onChange }: { readonly name: string; onChange(): void }) {
-  const path = `/agents/${encodeURIComponent(name)}`;
-  const { data, error, refresh } = useQuery<Detail>(`${path}/overview`, {
+  const path = `/agents/${encodeURIComponent(name)}` as const;
+  const { data, error, refresh } = useQuery(`${path}/overview`, {
     topics: ['config', 'approvals'],
   });
   const [revoking, setRevoking] = useState(false);
@@ -96,12 +96,7 @@ export function AgentDetail({ name, onChange }: { readonly name: string; onChang
               <Button onClick={() => setRevoking(false)}>Cancel</Button>
               <Button
                 tone="danger"
-                onClick={() =>
-                  void act(
-                    () => api(path, { method: 'DELETE' }),
-                    `Revoked ${name}. Its token no longer works.`,
-                  )
-                }
+                onClick={() => void act(() => remove(path), `Revoked ${name}. Its token no longer works.`)}
               >
                 Revoke
               </Button>

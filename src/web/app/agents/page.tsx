@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
-import type { AgentsData } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { Empty, Skeleton } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
@@ -19,7 +18,7 @@ const counted = (agents: number): string => (agents === 1 ? '1 agent' : `${agent
 export default function AgentsPage() {
   const { name } = useParams<{ name?: string }>();
   const [, navigate] = useLocation();
-  const { data, error, refresh } = useQuery<AgentsData>('/agents/overview', {
+  const { data, error, refresh } = useQuery('/agents/overview', {
     topics: ['config', 'approvals'],
   });
   const [adding, setAdding] = useState(false);

@@ -1,11 +1,11 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import type { Brief, DecisionResult, InboxPageData } from '../../../kernel/views/shapes.ts';
+import type { Brief, DecisionResult } from '../../../kernel/views/shapes.ts';
+import type { SignedResult } from '../../routes/shapes.ts';
 import { type ApiError, api, post, toApiError } from '../../ui/api.ts';
 import { Skeleton } from '../../ui/badge.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button } from '../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
-import type { SignedResult } from '../../ui/passkey.ts';
 import { useSession } from '../../ui/session.ts';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { BulkItems } from './bulk-items.tsx';
@@ -75,8 +75,8 @@ async function loadAll({ view, total, until }: Matching): Promise<readonly Brief
   const found: Brief[] = [];
   const upTo = until === undefined ? '' : `&until=${until}`;
   for (let from = 0; from < total; from += PAGE) {
-    const path = `/inbox?brief=1&${view.query}&limit=${PAGE}&offset=${from}${upTo}`;
-    found.push(...(await api<InboxPageData>(path)).items);
+    const page = await api(`/inbox?brief=1&${view.query}&limit=${PAGE}&offset=${from}${upTo}`);
+    found.push(...page.items);
   }
   return found;
 }
@@ -117,7 +117,7 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
         const ids = part.map(({ id }) => id);
         const body =
           verdict === 'approve' ? { ids, versions: part.map(({ version }) => version) } : { ids, ...why };
-        const { results } = await post<{ results: DecisionResult[] }>(`/inbox/${verdict}`, body);
+        const { results } = await post(`/inbox/${verdict}`, body);
         made.push(...results.map((one) => (one.held ? { ...one, state: HELD } : one)));
         setResults([...made]);
       }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Brief, DecisionResult, Item } from '../../../kernel/views/shapes.ts';
+import type { Brief, DecisionResult } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { EnvironmentBadge, Skeleton, shortName } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -128,7 +128,7 @@ function Row({ item, opened, result, chosen, locked, onToggle }: RowProps) {
 }
 
 function Whole({ id, version }: { readonly id: number; readonly version: number }) {
-  const { data: item, error } = useQuery<Item>(`/inbox/${id}`);
+  const { data: item, error } = useQuery(`/inbox/${id}`);
   if (!item) return error ? <ErrorNotice error={error} /> : <Skeleton />;
   return (
     <div className="bulk-whole">

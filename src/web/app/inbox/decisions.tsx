@@ -1,14 +1,6 @@
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type {
-  ApprovedData,
-  ApprovedTogetherData,
-  DecisionResult,
-  HeldItem,
-  HoldView,
-  Item,
-  UndoneData,
-} from '../../../kernel/views/shapes.ts';
+import type { DecisionResult, HeldItem, HoldView, Item } from '../../../kernel/views/shapes.ts';
 import { ApiError, api, post, toApiError } from '../../ui/api.ts';
 import { ErrorText } from '../../ui/notice.tsx';
 import { textAt } from '../../ui/session.ts';
@@ -64,7 +56,7 @@ export function DecisionsProvider({ children }: { readonly children: ReactNode }
 
   const undo = useCallback(
     async (id: number): Promise<void> => {
-      const { undone, done, of, outcome } = await post<UndoneData>(`/inbox/${id}/undo`);
+      const { undone, done, of, outcome } = await post(`/inbox/${id}/undo`);
       if (undone) {
         if (last.current === id) last.current = undefined;
         say('Undone.', { tone: 'good' });
@@ -94,7 +86,7 @@ export function DecisionsProvider({ children }: { readonly children: ReactNode }
       }
       last.current = approved.id;
       if (quiet) return;
-      const { undo: way } = await api<Item>(`/inbox/${approved.id}`).catch(() => ({ undo: null }));
+      const { undo: way } = await api(`/inbox/${approved.id}`).catch(() => ({ undo: null }));
       const canUndo = way !== null && !way.undone;
       say(
         <>
@@ -193,7 +185,7 @@ export function DecisionsProvider({ children }: { readonly children: ReactNode }
       whileSending([approved], async (flight) => {
         const { id, version } = approved;
         try {
-          const decided = await post<ApprovedData>(`/inbox/${id}/approve`, { version });
+          const decided = await post(`/inbox/${id}/approve`, { version });
           if (decided.holds) take(decided.holds, flight);
           else await report(approved, decided, quiet);
           if (!decided.holds && flight.isUndone) undoOrSay(id);
@@ -214,7 +206,7 @@ export function DecisionsProvider({ children }: { readonly children: ReactNode }
       whileSending(items, async (flight) => {
         const body = { ids: items.map(({ id }) => id), versions: items.map(({ version }) => version) };
         try {
-          const { results, holds } = await post<ApprovedTogetherData>('/inbox/approve', body);
+          const { results, holds } = await post('/inbox/approve', body);
           if (!holds) return sayRan(results);
           take(holds, flight);
           const refused = results.filter(({ error }) => error !== undefined);

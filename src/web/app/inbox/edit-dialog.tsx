@@ -1,4 +1,5 @@
 import { useId, useState } from 'react';
+import type { JsonSchema } from '../../../contract/json.ts';
 import type { Item } from '../../../kernel/views/shapes.ts';
 import { ApiError, post, toApiError } from '../../ui/api.ts';
 import type { ApprovalView } from '../../ui/approval-view.ts';
@@ -20,7 +21,7 @@ export interface FormField {
 const LONG_NAMES = /text|content|body|message|memo|description|reason/;
 
 /** The fields of a form for this schema; undefined when something in it needs the JSON editor. */
-function formFields(schema: JsonRecord, args: JsonRecord): readonly FormField[] | undefined {
+function formFields(schema: JsonSchema, args: JsonRecord): readonly FormField[] | undefined {
   if (!isRecord(schema.properties)) return undefined;
   const required = Array.isArray(schema.required) ? schema.required : [];
   const fields: FormField[] = [];
@@ -92,7 +93,7 @@ export function EditDialog({ item, view, onClose, onSaved }: Props) {
     setBusy(true);
     setFault(undefined);
     try {
-      const { version } = await post<{ version: number }>(`/inbox/${item.id}/edit`, { args: edited() });
+      const { version } = await post(`/inbox/${item.id}/edit`, { args: edited() });
       onSaved(version, approve);
     } catch (error) {
       setFault(toApiError(error));

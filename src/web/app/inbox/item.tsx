@@ -1,10 +1,10 @@
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { Item } from '../../../kernel/views/shapes.ts';
+import type { ToSign } from '../../routes/shapes.ts';
 import { ApiError, toApiError, useQuery } from '../../ui/api.ts';
 import { Skeleton } from '../../ui/badge.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
-import { signDecisions, type ToSign } from '../../ui/passkey.ts';
+import { signDecisions } from '../../ui/passkey.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { useApprovalView } from '../toolkits.ts';
@@ -50,7 +50,7 @@ interface Props {
 }
 
 export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Props) {
-  const { data: item, error, refresh } = useQuery<Item>(`/inbox/${id}`, { topics: ['approvals', 'holds'] });
+  const { data: item, error, refresh } = useQuery(`/inbox/${id}`, { topics: ['approvals', 'holds'] });
   const view = useApprovalView(item?.toolkit);
   const [dialog, setDialog] = useState<'reject' | 'edit' | 'remember'>();
   const [busy, setBusy] = useState<'approve' | 'undo'>();

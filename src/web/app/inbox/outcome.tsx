@@ -7,7 +7,7 @@ import { Button } from '../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { TimeAgo } from '../../ui/page-head.tsx';
 import { ResultView } from '../../ui/result-view.tsx';
-import { isRecord, type Json, textAt } from '../../ui/session.ts';
+import { isRecord, textAt } from '../../ui/session.ts';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 
@@ -95,7 +95,7 @@ function UnsettledCall({ call, onSettled }: { readonly call: Unsettled; onSettle
   const [busy, setBusy] = useState(false);
   const say = useToast();
   const describeError = useErrorToast();
-  const detail = useQuery<{ args: Json }>(open ? `/activity/${call.call_id}` : undefined);
+  const detail = useQuery(open ? `/activity/${call.call_id}` : undefined);
   const settle = async (happened: boolean): Promise<void> => {
     setBusy(true);
     try {

@@ -51,11 +51,10 @@ export function useInbox(query: string): Inbox {
       asked.current.add(page);
       try {
         const upTo = until.current === undefined ? '' : `&until=${until.current}`;
-        const path = `/inbox?brief=1&${query}&limit=${PAGE}&offset=${page * PAGE}${upTo}`;
-        let data = await api<InboxPageData>(path);
+        let data = await api(`/inbox?brief=1&${query}&limit=${PAGE}&offset=${page * PAGE}${upTo}`);
         // An empty list has nothing that could move: what is new is simply shown.
         if (data.total === 0 && data.newer > 0)
-          data = await api<InboxPageData>(`/inbox?brief=1&${query}&limit=${PAGE}&offset=0`);
+          data = await api(`/inbox?brief=1&${query}&limit=${PAGE}&offset=0`);
         if (mine !== turn.current) return;
         until.current = data.as_of;
         setTotal(data.total);

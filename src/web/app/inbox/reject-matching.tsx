@@ -27,7 +27,7 @@ export function RejectMatching({ view, total, until, onClose }: Props) {
     setBusy(true);
     const { group: _group, ...filter } = Object.fromEntries(new URLSearchParams(view.query));
     try {
-      const { rejected } = await post<{ rejected: number }>('/inbox/reject-matching', {
+      const { rejected } = await post('/inbox/reject-matching', {
         filter: { ...filter, ...(until === undefined ? {} : { until }) },
         total,
         ...(reason.trim() ? { reason: reason.trim() } : {}),

@@ -28,7 +28,7 @@ interface Props {
 
 /** A decision for calls that have not come yet: what it covers as a sentence, tested on past calls before it is saved. */
 export function RememberDialog({ item, onClose, onDone }: Props) {
-  const { data, error } = useQuery<StandingDraftData>(`/standing/draft/${item.id}`);
+  const { data, error } = useQuery(`/standing/draft/${item.id}`);
   return (
     <Dialog wide title="Approve, and remember for next time" onClose={onClose} formId="remember-form">
       <ErrorNotice error={error} />
@@ -66,7 +66,7 @@ function RememberForm({ item, start, onClose, onDone }: FormProps) {
     let current = true;
     const timer = setTimeout(async () => {
       try {
-        const answer = await post<StandingTestData>('/standing/test', { draft });
+        const answer = await post('/standing/test', { draft });
         if (!current) return;
         setTested(answer);
         setProblem(undefined);

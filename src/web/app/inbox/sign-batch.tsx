@@ -1,11 +1,10 @@
 import { useEffect, useState } from 'react';
-import type { Item } from '../../../kernel/views/shapes.ts';
+import type { SignedResult } from '../../routes/shapes.ts';
 import { type ApiError, toApiError, useQuery } from '../../ui/api.ts';
 import { Button } from '../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
-import { type SignedResult, signDecisions } from '../../ui/passkey.ts';
+import { signDecisions } from '../../ui/passkey.ts';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
-import type { PasskeyData } from '../passkeys/keys.ts';
 import { ItemBody } from './body.tsx';
 import { SignAs } from './sign-notice.tsx';
 
@@ -23,7 +22,7 @@ export function SignBatch({ items, onSigned }: Props) {
   const [problem, setProblem] = useState<ApiError>();
   const [shown, setShown] = useState<readonly number[]>([]);
   const now = items.slice(0, AT_ONCE);
-  const { data } = useQuery<Pick<PasskeyData, 'keys' | 'person'>>('/passkeys');
+  const { data } = useQuery('/passkeys');
   const owners = new Set(data?.keys.map(({ person }) => person));
   const people = [...owners].sort((a, b) => Number(b === data?.person) - Number(a === data?.person));
   const act = async (): Promise<void> => {
@@ -60,7 +59,7 @@ export function SignBatch({ items, onSigned }: Props) {
 }
 
 function WholeItem({ id, onShown }: { readonly id: number; onShown(): void }) {
-  const { data: item, error } = useQuery<Item>(`/inbox/${id}`);
+  const { data: item, error } = useQuery(`/inbox/${id}`);
   const isShown = item !== undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: said once, when it is there.
   useEffect(() => {

@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react';
 import type { Item } from '../../../kernel/views/shapes.ts';
+import type { ToSign } from '../../routes/shapes.ts';
 import { Badge, EnvironmentBadge, shortName } from '../../ui/badge.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { readableDigest, type ToSign } from '../../ui/passkey.ts';
+import { readableDigest } from '../../ui/passkey.ts';
 import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
 
 interface Props {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { HeldItem, HoldsData, HoldView } from '../../../kernel/views/shapes.ts';
+import type { HeldItem, HoldView } from '../../../kernel/views/shapes.ts';
 import { post, useQuery } from '../../ui/api.ts';
 import { useErrorToast } from '../../ui/toast.tsx';
 
@@ -38,7 +38,7 @@ interface Holds {
 
 /** The person's holds as the server has them, wherever they began: a page that is opened later shows them too. */
 export function useHolds(ends: Ends): Holds {
-  const { data, refresh } = useQuery<HoldsData>('/holds', { topics: ['holds'] });
+  const { data, refresh } = useQuery('/holds', { topics: ['holds'] });
   const describeError = useErrorToast();
   const known = useRef(new Map<string, Hold>());
   const [all, setAll] = useState<readonly Hold[]>([]);

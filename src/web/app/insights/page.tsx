@@ -27,7 +27,7 @@ export default function InsightsPage() {
   const { session } = useSession();
   const [tool, setTool] = useState('');
   const only = tool === '' ? '' : `&tool=${encodeURIComponent(tool)}`;
-  const { data, error } = useQuery<InsightsData>(`/insights?days=${days}${only}`, {
+  const { data, error } = useQuery(`/insights?days=${days}${only}`, {
     topics: ['calls', 'approvals'],
   });
   return (

@@ -1,10 +1,11 @@
 import { type FormEvent, useState } from 'react';
+import type { Passkey, ToSign } from '../../routes/shapes.ts';
 import { type ApiError, post, toApiError } from '../../ui/api.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button, CopyBox, Field } from '../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
-import { create, sign, type ToSign } from '../../ui/passkey.ts';
-import { type Key, readable } from './keys.ts';
+import { create, sign } from '../../ui/passkey.ts';
+import { readable } from './keys.ts';
 
 interface Props {
   readonly rpId: string;
@@ -14,17 +15,12 @@ interface Props {
   onClose(): void;
 }
 
-interface Finished {
-  readonly enrolled?: Key;
-  readonly countersign?: ToSign;
-}
-
 export function EnrolDialog({ rpId, person, first, onClose }: Props) {
   const [name, setName] = useState('');
   const [whose, setWhose] = useState(person);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiError>();
-  const [enrolled, setEnrolled] = useState<Key>();
+  const [enrolled, setEnrolled] = useState<Passkey>();
   /** The new key has signed; one that is enrolled must follow, as often as it takes. */
   const [awaited, setAwaited] = useState<ToSign>();
 
@@ -42,15 +38,15 @@ export function EnrolDialog({ rpId, person, first, onClose }: Props) {
   const enrol = async (): Promise<void> => {
     const made = await create(rpId, whose);
     // The new key signs its own enrolment.
-    const opened = await post<ToSign>('/passkeys/enrol', { name, person: whose, ...made });
+    const opened = await post('/passkeys/enrol', { name, person: whose, ...made });
     const { credential: _, ...possession } = await sign(opened);
-    const finished = await post<Finished>('/passkeys/enrol/finish', possession);
+    const finished = await post('/passkeys/enrol/finish', possession);
     setEnrolled(finished.enrolled);
     setAwaited(finished.countersign);
   };
   const countersign = async (request: ToSign): Promise<void> => {
     const signed = await sign(request);
-    setEnrolled((await post<Required<Finished>>('/passkeys/enrol/countersign', signed)).enrolled);
+    setEnrolled((await post('/passkeys/enrol/countersign', signed)).enrolled);
   };
   if (enrolled)
     return (

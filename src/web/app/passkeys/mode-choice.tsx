@@ -1,17 +1,17 @@
-export type Mode = 'off' | 'destructive' | 'always';
+import type { PasskeyMode } from '../../../contract/passkeys.ts';
 
-const WORDS: Readonly<Record<Mode, string>> = {
+const WORDS: Readonly<Record<PasskeyMode, string>> = {
   off: 'Off: approvals need no signature, unless a rule requires one',
   destructive: 'Destructive: approvals of destructive calls must be signed',
   always: 'Always: every approval must be signed',
 };
-const MODES = Object.keys(WORDS) as readonly Mode[];
+const MODES = Object.keys(WORDS) as readonly PasskeyMode[];
 
 interface Props {
-  readonly mode: Mode;
-  readonly configured: Mode;
+  readonly mode: PasskeyMode;
+  readonly configured: PasskeyMode;
   readonly busy: boolean;
-  onChoose(mode: Mode): void;
+  onChoose(mode: PasskeyMode): void;
 }
 
 /** Which approvals must be signed. Changing it is itself signed, so that an edited file cannot loosen it. */

@@ -1,16 +1,18 @@
 import { useState } from 'react';
+import type { PasskeyMode } from '../../../contract/passkeys.ts';
+import type { Passkey, PasskeyData } from '../../routes/shapes.ts';
 import { type ApiError, post, toApiError, useQuery } from '../../ui/api.ts';
 import { Badge, Empty } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { Page, TimeAgo } from '../../ui/page-head.tsx';
-import { sign, type ToSign } from '../../ui/passkey.ts';
+import { sign } from '../../ui/passkey.ts';
 import { Table } from '../../ui/table.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { EnrolDialog } from './enrol-dialog.tsx';
-import { type Key, type PasskeyData, readable } from './keys.ts';
-import { type Mode, ModeChoice } from './mode-choice.tsx';
+import { readable } from './keys.ts';
+import { ModeChoice } from './mode-choice.tsx';
 
 /** A process with a shell can reset as well as a person, so what it did is shown for as long as the log exists. */
 const Resets = ({ resets }: Pick<PasskeyData, 'resets'>) => (
@@ -29,10 +31,10 @@ const Resets = ({ resets }: Pick<PasskeyData, 'resets'>) => (
   </section>
 );
 
-type Order = { action: 'remove'; key: string } | { action: 'mode'; mode: Mode };
+type Order = { action: 'remove'; key: string } | { action: 'mode'; mode: PasskeyMode };
 
 export default function PasskeysPage() {
-  const { data, error, refresh } = useQuery<PasskeyData>('/passkeys', { topics: ['config', 'approvals'] });
+  const { data, error, refresh } = useQuery('/passkeys', { topics: ['config', 'approvals'] });
   const [enrolling, setEnrolling] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiError>();
@@ -41,7 +43,7 @@ export default function PasskeysPage() {
     setBusy(true);
     setProblem(undefined);
     try {
-      await post('/passkeys/order/finish', await sign(await post<ToSign>('/passkeys/order', what)));
+      await post('/passkeys/order/finish', await sign(await post('/passkeys/order', what)));
       say(said, { tone: 'good' });
     } catch (fault) {
       setProblem(toApiError(fault));
@@ -85,7 +87,7 @@ export default function PasskeysPage() {
               permanently.
             </Notice>
           ) : null}
-          <Table<Key>
+          <Table<Passkey>
             label="Passkeys"
             rows={data.keys}
             rowKey={({ fingerprint }) => fingerprint}

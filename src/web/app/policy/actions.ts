@@ -1,4 +1,4 @@
-import type { Action } from '../../../kernel/views/policy-shapes.ts';
+import type { Action } from '../../../contract/policy.ts';
 
 export const ACTIONS: readonly Action[] = ['allow', 'ask', 'dry_run', 'deny'];
 export const ACTION_WORDS: Readonly<Record<Action, string>> = {

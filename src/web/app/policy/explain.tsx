@@ -1,6 +1,5 @@
 import { type FormEvent, useState } from 'react';
 import type { ExplainData, Rule } from '../../../kernel/views/policy-shapes.ts';
-import type { AgentsData } from '../../../kernel/views/shapes.ts';
 import { type ApiError, post, toApiError, useQuery } from '../../ui/api.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { Button, Field } from '../../ui/field.tsx';
@@ -40,7 +39,7 @@ export function Explain({ rule }: { readonly rule?: Rule }) {
   const [text, setText] = useState('');
   const [result, setResult] = useState<ExplainData>();
   const [problem, setProblem] = useState<ApiError | string>();
-  const agents = useQuery<AgentsData>('/agents/overview').data?.agents ?? [];
+  const agents = useQuery('/agents/overview').data?.agents ?? [];
   const explain = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setResult(undefined);
@@ -48,7 +47,7 @@ export function Explain({ rule }: { readonly rule?: Rule }) {
     if (typeof call === 'string') return setProblem(call);
     try {
       const body = { ...call, principal, ...(rule ? { rule: { ...rule, id: rule.id || 'draft' } } : {}) };
-      setResult(await post<ExplainData>('/policy/explain', body));
+      setResult(await post('/policy/explain', body));
       setProblem(undefined);
     } catch (error) {
       setProblem(toApiError(error));

@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { Action, MatrixData } from '../../../kernel/views/policy-shapes.ts';
-import type { Agent } from '../../../kernel/views/shapes.ts';
+import type { Action } from '../../../contract/policy.ts';
 import { useQuery } from '../../ui/api.ts';
 import { Badge, ToolName } from '../../ui/badge.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -10,11 +9,11 @@ import { ACTION_WORDS, ACTIONS } from './actions.ts';
 
 /** What would happen to any call of every tool by one agent: rules, permits, pauses and limits included. */
 export function Matrix() {
-  const agents = useQuery<{ agents: readonly Agent[] }>('/agents', { topics: ['config'] }).data?.agents ?? [];
+  const agents = useQuery('/agents', { topics: ['config'] }).data?.agents ?? [];
   const [principal, setPrincipal] = useState(useSearchParams()[0].get('agent') ?? 'agent:local');
   const [toolkit, setToolkit] = useState('');
   const [wanted, setWanted] = useState('');
-  const { data, error } = useQuery<MatrixData>(`/policy/matrix?principal=${encodeURIComponent(principal)}`, {
+  const { data, error } = useQuery(`/policy/matrix?principal=${encodeURIComponent(principal)}`, {
     topics: ['config'],
   });
   const toolkits = useMemo(() => [...new Set(data?.rows.map((row) => row.toolkit) ?? [])], [data]);

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { useLocation, useParams } from 'wouter';
-import type { PolicyData, Rule } from '../../../kernel/views/policy-shapes.ts';
-import type { StandingData } from '../../../kernel/views/shapes.ts';
+import type { Rule } from '../../../kernel/views/policy-shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button } from '../../ui/field.tsx';
@@ -24,7 +23,7 @@ type Part = (typeof PARTS)[number];
 
 /** Rules that the audit log does not know are not in force; a person starts from the configuration again. */
 function Unlogged() {
-  const { data, refresh } = useQuery<PolicyData>('/policy', { topics: ['config'] });
+  const { data, refresh } = useQuery('/policy', { topics: ['config'] });
   const describeError = useErrorToast();
   const say = useToast();
   if (data?.status.problem === undefined) return null;
@@ -54,7 +53,7 @@ export default function PolicyPage() {
   const [, navigate] = useLocation();
   const [editing, setEditing] = useState<Rule | 'new'>();
   const [explaining, setExplaining] = useState(false);
-  const standing = useQuery<StandingData>('/standing', { topics: ['config', 'calls'] }).data?.standing;
+  const standing = useQuery('/standing', { topics: ['config', 'calls'] }).data?.standing;
   const active = standing?.filter(({ state }) => state === 'active').length ?? 0;
   const show = (next: Part): void => navigate(next === 'rules' ? '/policy' : `/policy/${next}`);
   return (

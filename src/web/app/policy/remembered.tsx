@@ -1,7 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { StandingView } from '../../../contract/standing.ts';
-import type { Recommendation, RecommendationsData } from '../../../kernel/views/policy-shapes.ts';
-import type { StandingData } from '../../../kernel/views/shapes.ts';
+import type { StandingDraft, StandingView } from '../../../contract/standing.ts';
 import { post, useQuery } from '../../ui/api.ts';
 import { Avatar, Badge, Empty, Skeleton, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
@@ -19,7 +17,7 @@ const STATES: Readonly<Record<StandingView['state'], readonly [string, Tone]>> =
 
 /** What people decided in advance: counted down, and revoked with one press. */
 export function Remembered() {
-  const { data, error, refresh } = useQuery<StandingData>('/standing', { topics: ['config', 'calls'] });
+  const { data, error, refresh } = useQuery('/standing', { topics: ['config', 'calls'] });
   const say = useToast();
   const describeError = useErrorToast();
   const revoke = async (id: number): Promise<void> => {
@@ -135,14 +133,17 @@ function Countdown({ until }: { readonly until: string }) {
 
 /** What history suggests; each with its evidence, none saved without a press. */
 function Recommendations({ onSaved }: { onSaved(): void }) {
-  const { data, refresh } = useQuery<RecommendationsData>('/policy/recommendations', {
+  const { data, refresh } = useQuery('/policy/recommendations', {
     topics: ['config', 'approvals'],
   });
   const say = useToast();
   const describeError = useErrorToast();
-  const found = data?.recommendations.filter(({ kind }) => kind === 'standing') ?? [];
+  const found =
+    data?.recommendations.flatMap((one) =>
+      one.kind === 'standing' && one.draft ? [{ ...one, draft: one.draft }] : [],
+    ) ?? [];
   if (found.length === 0) return null;
-  const save = async ({ draft }: Recommendation): Promise<void> => {
+  const save = async (draft: StandingDraft): Promise<void> => {
     try {
       await post('/standing', { draft });
       say('Remembered. Such calls no longer require approval.', { tone: 'good' });
@@ -170,7 +171,7 @@ function Recommendations({ onSaved }: { onSaved(): void }) {
                 </a>
               </p>
             </div>
-            <Button small onClick={() => void save(one)}>
+            <Button small onClick={() => void save(one.draft)}>
               Remember
             </Button>
           </li>

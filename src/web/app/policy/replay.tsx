@@ -1,12 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import type {
-  ReplayChange,
-  ReplayData,
-  ReplayReply,
-  Rule,
-  RuleIssue,
-} from '../../../kernel/views/policy-shapes.ts';
+import type { ReplayChange, ReplayData, Rule, RuleIssue } from '../../../kernel/views/policy-shapes.ts';
 import { type ApiError, post, toApiError } from '../../ui/api.ts';
 import { Avatar, StateBadge } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -32,7 +26,7 @@ export function useReplay(rule: Rule): Replay {
     const timer = setTimeout(() => {
       const start = performance.now();
       // An unnamed rule can be tried already.
-      post<ReplayReply>('/policy/replay', { rule: { ...rule, id: rule.id || 'draft' } }).then(
+      post('/policy/replay', { rule: { ...rule, id: rule.id || 'draft' } }).then(
         ({ issues, replay }) => {
           if (!current) return;
           setState({ data: replay ?? undefined, issues, error: undefined, ms: performance.now() - start });

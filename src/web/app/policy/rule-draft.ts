@@ -1,4 +1,5 @@
-import type { Action, Rule } from '../../../kernel/views/policy-shapes.ts';
+import type { Action } from '../../../contract/policy.ts';
+import type { Rule } from '../../../kernel/views/policy-shapes.ts';
 
 export const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 

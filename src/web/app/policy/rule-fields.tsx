@@ -1,5 +1,5 @@
 import { type HTMLInputTypeAttribute, useEffect, useMemo, useState } from 'react';
-import type { Action } from '../../../kernel/views/policy-shapes.ts';
+import type { Action } from '../../../contract/policy.ts';
 import { useQuery } from '../../ui/api.ts';
 import { Field } from '../../ui/field.tsx';
 import { ACTION_WORDS, ACTIONS } from './actions.ts';
@@ -26,9 +26,7 @@ export function RuleFields({ draft, errors, isNew, onChange }: Props) {
   useEffect(() => {
     if (needsMore) setMore(true);
   }, [needsMore]);
-  const rows = useQuery<{ rows: readonly { tool: string; category: string; toolkit: string }[] }>(
-    '/policy/matrix',
-  ).data?.rows;
+  const rows = useQuery('/policy/matrix').data?.rows;
   const known = useMemo(() => {
     const of = (pick: (row: { tool: string; category: string; toolkit: string }) => string): string[] =>
       [...new Set(rows?.map(pick) ?? [])].sort();

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useSearch } from 'wouter';
-import type { PolicyData, RecommendationsData, Rule, RuleData } from '../../../kernel/views/policy-shapes.ts';
-import type { StandingData } from '../../../kernel/views/shapes.ts';
+import type { Rule } from '../../../kernel/views/policy-shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { Badge, Empty, Skeleton, StateBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
@@ -19,7 +18,7 @@ interface Props {
 
 /** The rules in the order in which they are evaluated, and the editor of one of them. */
 export function Rules({ editing, onEdit }: Props) {
-  const { data, error, refresh } = useQuery<PolicyData>('/policy', { topics: ['config', 'calls'] });
+  const { data, error, refresh } = useQuery('/policy', { topics: ['config', 'calls'] });
   const [saves, setSaves] = useState(0);
   const say = useToast();
   const describeError = useErrorToast();
@@ -49,7 +48,7 @@ export function Rules({ editing, onEdit }: Props) {
     }
   };
   const own = overrides.rules.toSorted((a, b) => (a.priority ?? 100) - (b.priority ?? 100));
-  const template = Array.isArray(status.template_rules) ? (status.template_rules as readonly Rule[]) : [];
+  const template = status.template_rules ?? [];
   return (
     <div className="policy-columns">
       <div className="policy-list">
@@ -163,7 +162,7 @@ export function Rules({ editing, onEdit }: Props) {
 
 /** Apart from the rules, because they answer an ask and nothing else. */
 function RememberedHere() {
-  const { data } = useQuery<StandingData>('/standing', { topics: ['config', 'calls'] });
+  const { data } = useQuery('/standing', { topics: ['config', 'calls'] });
   const active = data?.standing.filter(({ state }) => state === 'active') ?? [];
   if (active.length === 0) return null;
   return (
@@ -235,7 +234,7 @@ function RuleRow({ rule, hits, number, isChosen = false, children }: RowProps) {
 
 /** The rule that a call names: also one that no list has, because it is built in or gone. */
 function LinkedRule({ id, hits }: { readonly id: string; readonly hits: string }) {
-  const { data } = useQuery<RuleData>(`/policy/rules/${encodeURIComponent(id)}`);
+  const { data } = useQuery(`/policy/rules/${encodeURIComponent(id)}`);
   if (!data) return null;
   return (
     <section className="linked-rule" aria-label="Linked rule">
@@ -256,7 +255,7 @@ function LinkedRule({ id, hits }: { readonly id: string; readonly hits: string }
 
 /** What to do here, and what history suggests. */
 function Guide({ onEdit }: { onEdit(rule: Rule | 'new'): void }) {
-  const { data } = useQuery<RecommendationsData>('/policy/recommendations', {
+  const { data } = useQuery('/policy/recommendations', {
     topics: ['config', 'approvals'],
   });
   const rules = data?.recommendations.flatMap((one) => (one.rule ? [{ ...one, rule: one.rule }] : [])) ?? [];

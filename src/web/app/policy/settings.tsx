@@ -1,4 +1,4 @@
-import type { Overrides, PolicyData } from '../../../kernel/views/policy-shapes.ts';
+import type { Overrides } from '../../../kernel/views/policy-shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
@@ -24,7 +24,7 @@ const MODES = [
 /** How the whole stands: mode, template and what is used of the limits. */
 export function Settings() {
   const { session, refresh: refreshSession } = useSession();
-  const { data, error, refresh } = useQuery<PolicyData>('/policy', { topics: ['calls', 'config'] });
+  const { data, error, refresh } = useQuery('/policy', { topics: ['calls', 'config'] });
   const say = useToast();
   const describeError = useErrorToast();
   if (!data) return <ErrorNotice error={error} />;

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
-import { type ApiError, callTool, type ToolResult, toApiError } from '../../ui/api.ts';
+import type { ToolResult } from '../../routes/shapes.ts';
+import { type ApiError, callTool, toApiError } from '../../ui/api.ts';
 import { Button, Field } from '../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { ResultView } from '../../ui/result-view.tsx';
