@@ -1,8 +1,8 @@
 import type { App } from '../app/app.ts';
-import type { Acted, ActOptions, GlobalOptions } from '../contract/command.ts';
+import type { Acted, ActOptions, GlobalOptions, NamedTool } from '../contract/command.ts';
 import type { ToolError } from '../contract/errors.ts';
 import type { JsonObject } from '../contract/json.ts';
-import { outcomeData } from '../contract/outcome.ts';
+import { type Outcome, outcomeData } from '../contract/outcome.ts';
 import { readShown, type TypedParams, type ViewData, type ViewSpecs } from '../contract/view.ts';
 import { print, printJson, printStderr, startProgress } from '../terminal/output.ts';
 import { plainText } from '../terminal/text.ts';
@@ -25,14 +25,14 @@ export function hintOf({ code, detail, hint }: ToolError): string[] {
 }
 
 /** One tool call as the person at the terminal, through the pipeline like any other. */
-export async function act(
+export async function act<O>(
   app: App,
-  tool: string,
+  tool: NamedTool<O>,
   args: JsonObject,
   { approve }: ActOptions = {},
-): Promise<Acted> {
-  const bound = await app.inventory.resolve(tool);
-  if (!bound) throw new Error(`Unknown tool: ${tool}.`);
+): Promise<Acted<O>> {
+  const bound = await app.inventory.resolve(tool.name);
+  if (!bound) throw new Error(`Unknown tool: ${tool.name}.`);
   const cancel = new AbortController();
   const stop = (): void => cancel.abort(new Error('Cancelled at the terminal.'));
   process.once('SIGINT', stop);
@@ -47,12 +47,13 @@ export async function act(
       signal: cancel.signal,
       onProgress: ({ message, done, total }) => progress.show(message, done, total),
     });
-    if (outcome.status !== 'routed') return { callId, outcome };
-    if (!approve) return { callId, outcome, paused: await app.kernel.isPaused() };
+    if (outcome.status !== 'routed') return { callId, outcome, data: dataOf(tool, outcome) };
+    if (!approve) return { callId, outcome, data: undefined, paused: await app.kernel.isPaused() };
     const { approval, outcome: gave } = await app.kernel.approvals.approve(outcome.approvalId, app.person);
     return {
       callId: approval.callId ?? callId,
       outcome: gave ?? outcome,
+      data: gave && dataOf(tool, gave),
       waits: approval.state === 'pending' ? approval.id : undefined,
     };
   } finally {
@@ -61,20 +62,23 @@ export async function act(
   }
 }
 
+/** The compiler holds a tool's handler to its output schema, so its data is of that type. */
+const dataOf = <O>(_tool: NamedTool<O>, outcome: Outcome): O | undefined =>
+  outcome.status === 'ok' ? (outcome.data as O) : undefined;
+
 /** A read whose data the command continues with; what refuses it ends the command. */
-export async function ask<T>(app: App, tool: string, args: JsonObject): Promise<T> {
-  const { outcome } = await act(app, tool, args);
-  // The tool's own output schema was enforced by the pipeline; T names it.
-  if (outcome.status === 'ok') return outcome.data as T;
+export async function ask<O>(app: App, tool: NamedTool<O>, args: JsonObject): Promise<O> {
+  const { outcome, data } = await act(app, tool, args);
+  if (data !== undefined) return data;
   if ('fault' in outcome) throw outcome.fault;
-  throw new Error(`${tool} returned no result (status: ${outcome.status}).`);
+  throw new Error(`${tool.name} returned no result (status: ${outcome.status}).`);
 }
 
 /** Says what became of a change: `done` words the success, everything else is worded here. */
-export function printOutcome<T>(
+export function printOutcome<O>(
   global: GlobalOptions,
-  { callId, outcome, waits, paused }: Acted,
-  done: (data: T, notes: JsonObject) => string,
+  { callId, outcome, data, waits, paused }: Acted<O>,
+  done: (data: O, notes: JsonObject) => string,
 ): void {
   const failed =
     outcome.status === 'refused' || outcome.status === 'failed' || outcome.status === 'indeterminate';
@@ -90,7 +94,7 @@ export function printOutcome<T>(
   const still = waits === undefined ? '' : `\nApproval ${waits} is still pending.`;
   switch (outcome.status) {
     case 'ok':
-      print(plainText(done(outcome.data as T, outcome.notes)));
+      if (data !== undefined) print(plainText(done(data, outcome.notes)));
       return;
     case 'routed':
       print(

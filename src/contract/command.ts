@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { JsonObject } from './json.ts';
 import type { Outcome } from './outcome.ts';
 import type { Principal } from './principal.ts';
+import type { Tool } from './tool.ts';
 import type { ToolkitHost } from './toolkit.ts';
 import type { TypedParams, ViewData, ViewSpecs } from './view.ts';
 
@@ -28,9 +29,17 @@ export interface ActOptions {
   readonly approve?: boolean;
 }
 
-export interface Acted {
+/** A tool as commands name it: the tool itself, so that the type of its data comes along. */
+export type NamedTool<O> = Pick<Tool<never, O>, 'name' | 'output'>;
+
+/** The data of a tool. */
+export type DataOf<T> = T extends NamedTool<infer O> ? O : never;
+
+export interface Acted<O = unknown> {
   readonly callId: string;
   readonly outcome: Outcome;
+  /** What the tool gave; undefined where the outcome is not `ok`. */
+  readonly data: O | undefined;
   /** An approved call that could not run is pending again under this number. */
   readonly waits?: number;
   readonly paused?: boolean;
@@ -49,9 +58,9 @@ export interface CommandApp extends ToolkitHost {
   /** The SQLite file; undefined with PostgreSQL. */
   readonly databaseFile: string | undefined;
   /** Makes one tool call as the person, under the same policy as any other. */
-  act(tool: string, args: JsonObject, options?: ActOptions): Promise<Acted>;
-  /** Makes a call whose result the command needs; any other outcome ends the command. T names the tool's output. */
-  ask<T>(tool: string, args: JsonObject): Promise<T>;
+  act<O>(tool: NamedTool<O>, args: JsonObject, options?: ActOptions): Promise<Acted<O>>;
+  /** Makes a call whose result the command needs; any other outcome ends the command. */
+  ask<O>(tool: NamedTool<O>, args: JsonObject): Promise<O>;
   /** Reads one of the toolkit's own views: its spec names what goes in and checks what comes out. */
   view<V extends ViewSpecs, K extends keyof V & string>(
     specs: V,
@@ -61,7 +70,7 @@ export interface CommandApp extends ToolkitHost {
   /** The toolkit's own services. */
   services<S>(): Promise<S>;
   /** Prints what became of a call: `done` words the success, the core words everything else. */
-  printOutcome<T>(acted: Acted, done: (data: T, notes: JsonObject) => string): void;
+  printOutcome<O>(acted: Acted<O>, done: (data: O, notes: JsonObject) => string): void;
   /** Writes an audit entry about something that belongs to no call: a setting, or what a person read or exported. */
   note(kind: 'config' | 'read', extra: JsonObject): Promise<void>;
   /** Makes pending audit entries durable, to read them back. */

@@ -130,7 +130,8 @@ export interface ReconcileContext<S> {
   readonly signal: AbortSignal;
 }
 
-export interface Tool<S = unknown> {
+/** O is the data that a successful call returns, as far as it is known. */
+export interface Tool<S = unknown, O = unknown> {
   readonly name: string;
   readonly title: string;
   readonly summary: string;
@@ -146,7 +147,7 @@ export interface Tool<S = unknown> {
   readonly requires?: Requirements;
   readonly input: Schema;
   /** The data a successful call returns, before the dialect wraps it. */
-  readonly output: Schema;
+  readonly output: Schema<O>;
   /** Arguments are a remote tool's own, `dry_run` included: none is read, changed or left out here. */
   readonly verbatimArgs?: boolean;
   /** It may use `context.ask`: the call then outlives single requests of its client. */
@@ -269,14 +270,14 @@ export interface ToolSpec<S, I extends z.ZodObject, O extends z.ZodType>
  * Inputs are made strict here, so that no tool can forget to refuse an unknown argument.
  */
 export function toolFactory<S>() {
-  return <I extends z.ZodObject, O extends z.ZodType>(spec: ToolSpec<S, I, O>): Tool<S> =>
+  return <I extends z.ZodObject, O extends z.ZodType>(spec: ToolSpec<S, I, O>): Tool<S, z.output<O>> =>
     // The kernel parses arguments with `input` before any of these functions sees them, which is what makes
     // their narrower argument types true.
     ({
       ...spec,
       input: zodSchema(spec.input.strict()),
       output: zodSchema(spec.output, 'output'),
-    }) as unknown as Tool<S>;
+    }) as unknown as Tool<S, z.output<O>>;
 }
 
 /**

@@ -11,7 +11,6 @@ import { gatewayViews, type ViewServices } from './views.ts';
 
 export const GATEWAY = 'gateway';
 export const TRUST_TOOL = 'server_trust';
-export const RESTART_TOOL = 'server_restart';
 /** In whose name changed definitions are put into the inbox. */
 export const GATEWAY_PRINCIPAL: Principal = { kind: 'system', id: 'gateway' };
 
@@ -28,7 +27,7 @@ interface GatewayServices extends ViewServices {
 const defineGatewayTool = toolFactory<GatewayServices>();
 
 /** Listed for no one: a person calls it at the command line, or approves it in the inbox. */
-const serverTrust = defineGatewayTool({
+export const serverTrust = defineGatewayTool({
   name: TRUST_TOOL,
   title: 'Trust tools of a server',
   summary: 'Trust exact tool definitions of a third-party server, each with its effect. Only a person can.',
@@ -101,8 +100,8 @@ const serverTrust = defineGatewayTool({
 });
 
 /** Listed for no one, like trusting: a person restarts a server at the command line or on its page. */
-const serverRestart = defineGatewayTool({
-  name: RESTART_TOOL,
+export const serverRestart = defineGatewayTool({
+  name: 'server_restart',
   title: 'Restart a server',
   summary: 'Restart a third-party server before its next call. Only a person can.',
   effect: 'change',

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStorage } from '../../src/app/open-storage.ts';
 import { commandHost } from '../../src/cli/command-host.ts';
 import { views as assistantViews } from '../../src/toolkits/assistant/views.ts';
+import { xPostTweet } from '../../src/toolkits/x/tools/posts.ts';
 import { views as xViews } from '../../src/toolkits/x/views.ts';
 import { openTerminal, type Terminal } from './support.ts';
 
@@ -24,9 +25,9 @@ async function entries(): Promise<Record<string, unknown>[]> {
 describe('the host of a command', () => {
   it('makes calls as the person, under policy, with evidence', async () => {
     await commandHost('x', {}).open(async (app) => {
-      const { outcome } = await app.act('x_post_tweet', { text: 'Hello' });
+      const { outcome } = await app.act(xPostTweet, { text: 'Hello' });
       expect(outcome).toMatchObject({ status: 'routed' });
-      const approved = await app.act('x_post_tweet', { text: 'Hello again' }, { approve: true });
+      const approved = await app.act(xPostTweet, { text: 'Hello again' }, { approve: true });
       expect(approved.outcome).toMatchObject({ status: 'ok' });
     });
     const calls = (await entries()).filter(({ tool }) => tool === 'x_post_tweet');
@@ -37,7 +38,7 @@ describe('the host of a command', () => {
   });
 
   it('ends a command whose question was not answered', async () => {
-    const asked = commandHost('x', {}).open((app) => app.ask('x_post_tweet', { text: 'Hello' }));
+    const asked = commandHost('x', {}).open((app) => app.ask(xPostTweet, { text: 'Hello' }));
     await expect(asked).rejects.toThrow('x_post_tweet returned no result (status: routed).');
   });
 

@@ -34,3 +34,14 @@ describe('a page', () => {
     expect(find(pages, /from '[^']*\/request\.ts'|fetch\(apiPath\b/g)).toEqual([]);
   });
 });
+
+describe('a command', () => {
+  const commands = [...sources('src/cli'), ...toolkits.filter((path) => path.includes('/cli/'))];
+
+  it('never names the type of what a tool or a view gives: the tool or the spec does', () => {
+    expect(commands.length).toBeGreaterThan(50);
+    const typed = /(?<!function )\b(act|ask|view|readView|printOutcome)<[^()]*>\(/g;
+    const cast = /\b(act|ask|view|readView)\([^;]*?\)+ as (?!const\b)|\boutcome\.data as (?!O\b)/g;
+    expect([...find(commands, typed), ...find(commands, cast)]).toEqual([]);
+  });
+});

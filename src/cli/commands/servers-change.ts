@@ -6,7 +6,7 @@ import { readConfigText, type ServerTable, withoutServer, withServer } from '../
 import type { ToolReview } from '../../gateway/review.ts';
 import { looksLikeCredential, looksSecret, SecretStore } from '../../gateway/secrets.ts';
 import { forget, type Pin } from '../../gateway/store.ts';
-import { TRUST_TOOL, trustArgs } from '../../gateway/trust.ts';
+import { serverTrust, trustArgs } from '../../gateway/trust.ts';
 import { replaceFile } from '../../lib/replace-file.ts';
 import { askYesNo } from '../../terminal/ask.ts';
 import { print, printJson, printStderr } from '../../terminal/output.ts';
@@ -169,12 +169,8 @@ async function trustListed(
     return print(`${state}. Trust with: countersign servers trust ${name}`);
   }
   const pins = shown.map(({ tool, hash, effect }): Pin => ({ tool, hash, effect }));
-  const acted = await act(app, TRUST_TOOL, trustArgs(name, pins), { approve: true });
-  printOutcome<{ trusted: number }>(
-    global,
-    acted,
-    ({ trusted }) => `Trusted ${counted(trusted, 'tool')} of ${name}.`,
-  );
+  const acted = await act(app, serverTrust, trustArgs(name, pins), { approve: true });
+  printOutcome(global, acted, ({ trusted }) => `Trusted ${counted(trusted, 'tool')} of ${name}.`);
 }
 
 function effectsOf(

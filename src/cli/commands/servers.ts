@@ -6,7 +6,7 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import type { ToolReview } from '../../gateway/review.ts';
 import { readServerLog } from '../../gateway/server-log.ts';
 import type { GatewayDb } from '../../gateway/store.ts';
-import { RESTART_TOOL } from '../../gateway/trust.ts';
+import { serverRestart } from '../../gateway/trust.ts';
 import { listNames, type Reviewed, reviewServer, summarizeServer } from '../../gateway/views.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { closest } from '../../lib/text.ts';
@@ -125,7 +125,7 @@ export function serverLogs(global: GlobalOptions, name: string, options: { lines
 export function restartServer(global: GlobalOptions, name: string): Promise<void> {
   return withApp(global, async (app) => {
     await requireServer(app, name);
-    const acted = await act(app, RESTART_TOOL, { server: name }, { approve: true });
+    const acted = await act(app, serverRestart, { server: name }, { approve: true });
     if (global.json && acted.outcome.status === 'ok') return printJson({ name });
     printOutcome(
       global,

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Method } from '../routes/match.ts';
+import type { Session } from '../routes/shapes.ts';
 import { onServerEvent } from './events.ts';
 import { apiPath } from './place.ts';
 import type { Json } from './session.ts';
@@ -72,7 +73,8 @@ export async function request<T>(path: string, options: Options = {}): Promise<T
     // Another tab signed in again, which gave this browser another token.
     const session = await send('/session', {});
     if (session.ok) {
-      csrf = ((await session.json()) as { csrf: string }).csrf;
+      const { csrf: current }: Session = await session.json();
+      csrf = current;
       response = await send(path, options);
     }
   }

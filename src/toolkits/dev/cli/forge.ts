@@ -4,8 +4,9 @@ import { timeLimit } from '../../../lib/time-limit.ts';
 import { printDiff } from '../../../terminal/diff.ts';
 import { print, printJson, table } from '../../../terminal/output.ts';
 import { limitOf, oneLine, paragraph, plainText } from '../../../terminal/text.ts';
-import type { Author, Issue, Pull } from '../forge/port.ts';
+import type { Author, Pull } from '../forge/port.ts';
 import type { DevServices } from '../services.ts';
+import { devIssueClose, devPrClose, devPrMerge, devPrReview } from '../tools/people-only.ts';
 import { views } from '../views.ts';
 import { checksOf } from './reports.ts';
 import { minute } from './runs.ts';
@@ -145,8 +146,8 @@ export function mergePull(
       method: options.squash ? 'squash' : 'merge',
       ...(options.expect ? { expected_head: options.expect } : {}),
     };
-    app.printOutcome<Pull & { merge_commit: string }>(
-      await app.act('dev_pr_merge', args, options),
+    app.printOutcome(
+      await app.act(devPrMerge, args, options),
       (pull) => `Merged #${pull.number} into ${pull.base.ref} as ${pull.merge_commit.slice(0, 12)}.`,
     );
   });
@@ -166,8 +167,8 @@ export function reviewPull(
         ? 'changes_requested'
         : 'commented';
     const args = { repo: options.repo ?? '.', pr_number: numberOf(number), state, body: options.message };
-    app.printOutcome<{ id: number }>(
-      await app.act('dev_pr_review', args, options),
+    app.printOutcome(
+      await app.act(devPrReview, args, options),
       () => `Reviewed #${numberOf(number)}: ${state.replace('_', ' ')}.`,
     );
   });
@@ -180,8 +181,8 @@ export function closePull(
 ): Promise<void> {
   return host.open(async (app) => {
     const args = { repo: options.repo ?? '.', pr_number: numberOf(number) };
-    app.printOutcome<Pull>(
-      await app.act('dev_pr_close', args, options),
+    app.printOutcome(
+      await app.act(devPrClose, args, options),
       (pull) => `Closed #${pull.number} without merging. The branch ${pull.head.ref} still exists.`,
     );
   });
@@ -194,8 +195,8 @@ export function closeIssue(
 ): Promise<void> {
   return host.open(async (app) => {
     const args = { repo: options.repo ?? '.', issue_number: numberOf(number) };
-    app.printOutcome<Issue>(
-      await app.act('dev_issue_close', args, options),
+    app.printOutcome(
+      await app.act(devIssueClose, args, options),
       (issue) => `Closed issue #${issue.number}: ${issue.title}`,
     );
   });

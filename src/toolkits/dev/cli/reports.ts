@@ -3,21 +3,8 @@ import { CliError, type CommandApp, type CommandHost } from '../../../contract/c
 import type { CallDetail, CallRecord } from '../../../contract/ports.ts';
 import { print, printJson, table } from '../../../terminal/output.ts';
 import { limitOf, oneLine, plainText } from '../../../terminal/text.ts';
+import type { StoredReport } from '../qa/runner.ts';
 import { minute } from './runs.ts';
-
-interface QaReport {
-  readonly tool: string;
-  readonly status: string;
-  readonly command: string;
-  readonly phase: string;
-  readonly exit_code: number;
-  readonly duration_ms: number;
-  readonly commit: string;
-  readonly tree: string;
-  readonly sandbox: string;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 interface Found {
   readonly call: CallRecord;
@@ -98,7 +85,7 @@ export function showReport(host: CommandHost, callId: string): Promise<void> {
     const bytes = found.reportId ? await app.kernel.artifacts.read(found.reportId) : undefined;
     if (!bytes)
       throw new CliError(`Call ${callId} produced no report (${found.status}). ${plainText(found.summary)}`);
-    const report = JSON.parse(new TextDecoder().decode(bytes)) as QaReport;
+    const report: StoredReport = JSON.parse(new TextDecoder().decode(bytes));
     if (host.options.json) return printJson(report);
     print(`${report.tool}: ${report.status} (exit code ${report.exit_code}, ${report.duration_ms} ms)`);
     print(`Command  ${plainText(report.command)}${report.phase === 'setup' ? ' (setup)' : ''}`);

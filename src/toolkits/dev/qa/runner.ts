@@ -26,6 +26,14 @@ export interface QaReport {
   readonly sandbox: 'bwrap' | 'none';
 }
 
+/** A report as it is stored. */
+export interface StoredReport extends QaReport {
+  readonly tool: string;
+  readonly status: QaStatus;
+  readonly stdout_artifact_id: string;
+  readonly stderr_artifact_id: string;
+}
+
 export interface QaResult {
   readonly status: QaStatus;
   readonly report: QaReport;

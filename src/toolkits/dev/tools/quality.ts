@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { ToolError } from '../../../contract/errors.ts';
 import { CHANGE_PROFILES, type ToolContext } from '../../../contract/tool.ts';
 import type { QaSettings } from '../config.ts';
-import { type QaKind, type QaReport, type QaResult, qaCommands, showCommand } from '../qa/runner.ts';
+import {
+  type QaKind,
+  type QaReport,
+  type QaResult,
+  qaCommands,
+  type StoredReport,
+  showCommand,
+} from '../qa/runner.ts';
 import { findCommit } from '../qa/worktree.ts';
 import type { Repo } from '../repos/directory.ts';
 import { tailOf } from '../runs.ts';
@@ -152,7 +159,8 @@ async function keep(
   const { status, report: shown } = result;
   const stdout = await artifact(`${name}.stdout.txt`, 'text/plain; charset=utf-8', result.stdout);
   const stderr = await artifact(`${name}.stderr.txt`, 'text/plain; charset=utf-8', result.stderr);
-  const body = { tool: name, status, ...shown, stdout_artifact_id: stdout.id, stderr_artifact_id: stderr.id };
+  const ids = { stdout_artifact_id: stdout.id, stderr_artifact_id: stderr.id };
+  const body: StoredReport = { tool: name, status, ...shown, ...ids };
   const kept = await artifact(
     `${name}.report.json`,
     'application/json',
@@ -168,11 +176,7 @@ async function keep(
     },
   });
   note({
-    qa_artifacts: {
-      stdout_artifact_id: stdout.id,
-      stderr_artifact_id: stderr.id,
-      report_artifact_id: kept.id,
-    },
+    qa_artifacts: { ...ids, report_artifact_id: kept.id },
   });
   return {
     status,

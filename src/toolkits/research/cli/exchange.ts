@@ -1,21 +1,20 @@
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
-import { type ActOptions, CliError, type CommandApp, type CommandHost } from '../../../contract/command.ts';
+import {
+  type ActOptions,
+  CliError,
+  type CommandApp,
+  type CommandHost,
+  type DataOf,
+} from '../../../contract/command.ts';
 import { homePath } from '../../../lib/file-error.ts';
 import { print, printJson, startProgress } from '../../../terminal/output.ts';
 import { counted, oneLine, plainText } from '../../../terminal/text.ts';
 import type { ExchangeNote } from '../exchange/report.ts';
 import type { PrivacyRules } from '../privacy/rules.ts';
 import type { ResearchServices } from '../services.ts';
+import { importFiles as importFilesTool } from '../tools/import-files.ts';
 import { views } from '../views.ts';
-
-interface Imported {
-  readonly sources: readonly { readonly id: number; readonly name: string }[];
-  readonly source_count: number;
-  readonly code_count: number;
-  readonly coding_count: number;
-  readonly notes: readonly ExchangeNote[];
-}
 
 const IMPORTED = ['.txt', '.md', '.docx', '.pdf', '.srt', '.vtt', '.csv', '.qdpx', '.sqlite3', '.qdc'];
 
@@ -29,9 +28,9 @@ export function importFiles(host: CommandHost, given: readonly string[], options
       if (!existsSync(file)) throw new CliError(`File ${file} not found.`);
     }
     const before = await casesOf(app);
-    const acted = await app.act('import_files', { paths: files }, options);
+    const acted = await app.act(importFilesTool, { paths: files }, options);
     const cases = acted.outcome.status === 'ok' ? (await casesOf(app)) - before : 0;
-    app.printOutcome<Imported>(acted, (data) =>
+    app.printOutcome(acted, (data) =>
       [
         `Imported ${whatCame(data, cases)}.`,
         ...data.sources.slice(0, SHOWN).map(({ id, name }) => `  ${id}  ${oneLine(name)}`),
@@ -50,6 +49,8 @@ async function casesOf(app: CommandApp): Promise<number> {
   const shown = await app.view(views, 'project');
   return shown.project_open ? shown.case_count : 0;
 }
+
+type Imported = DataOf<typeof importFilesTool>;
 
 const whatCame = (data: Imported, cases: number): string =>
   [

@@ -1,6 +1,7 @@
 import { type ActOptions, CliError, type CommandApp, type CommandHost } from '../../../contract/command.ts';
 import { print, printJson, table } from '../../../terminal/output.ts';
 import { oneLine, plainText } from '../../../terminal/text.ts';
+import { setPseudonym as setPseudonymTool, setSourceAccess } from '../tools/projects.ts';
 import { views } from '../views.ts';
 
 export function listOffLimits(host: CommandHost): Promise<void> {
@@ -22,7 +23,7 @@ export function setOffLimits(
 ): Promise<void> {
   return host.open(async (app) => {
     const { id, name } = await sourceOf(app, source);
-    const acted = await app.act('set_source_access', { source_id: id, off_limits: closed }, options);
+    const acted = await app.act(setSourceAccess, { source_id: id, off_limits: closed }, options);
     app.printOutcome(acted, () =>
       closed ? `Agents can no longer read ${name}.` : `Agents can read ${name} again.`,
     );
@@ -58,14 +59,13 @@ export function setPseudonym(
       );
     const { variant: variants, exact } = options;
     const args = { original, pseudonym, ...(variants ? { variants } : {}), ...(exact ? { exact } : {}) };
-    const acted = await app.act('set_pseudonym', args, options);
-    app.printOutcome(acted, (data) => {
-      const { warnings } = data as { warnings: string[] };
-      return [
+    const acted = await app.act(setPseudonymTool, args, options);
+    app.printOutcome(acted, ({ warnings }) =>
+      [
         `Agents now read “${pseudonym}” instead of “${original}”.`,
         ...warnings.map((warning) => `Warning: ${warning}`),
-      ].join('\n');
-    });
+      ].join('\n'),
+    );
   });
 }
 
@@ -74,7 +74,7 @@ export function removePseudonym(host: CommandHost, original: string, options: Ac
     const { pseudonyms } = await app.view(views, 'privacy');
     if (!pseudonyms.some((one) => one.original === original))
       throw new CliError(`“${original}” has no pseudonym.`);
-    const acted = await app.act('set_pseudonym', { original, pseudonym: '' }, options);
+    const acted = await app.act(setPseudonymTool, { original, pseudonym: '' }, options);
     app.printOutcome(acted, () => `Removed the pseudonym of “${original}”. Agents now read the name.`);
   });
 }

@@ -3,13 +3,8 @@ import type { ViewData } from '../../../contract/view.ts';
 import { homePath } from '../../../lib/file-error.ts';
 import { print, printJson, table } from '../../../terminal/output.ts';
 import { counted, oneLine, paragraph, plainText } from '../../../terminal/text.ts';
+import * as tools from '../tools/projects.ts';
 import { views } from '../views.ts';
-
-interface Opened {
-  readonly project_name: string;
-  readonly project_path: string;
-  readonly format_version: string;
-}
 
 export function createProject(
   host: CommandHost,
@@ -19,8 +14,8 @@ export function createProject(
   return host.open(async (app) => {
     const { memo, coder } = options;
     const args = { path: homePath(path), ...(memo ? { memo } : {}), ...(coder ? { coder } : {}) };
-    app.printOutcome<Opened>(
-      await app.act('create_project', args, options),
+    app.printOutcome(
+      await app.act(tools.createProject, args, options),
       (made) =>
         `Created and opened ${made.project_path} (format ${made.format_version}). QualCoder can open it too.\nNext: countersign research import FILES…`,
     );
@@ -29,8 +24,8 @@ export function createProject(
 
 export function openProject(host: CommandHost, path: string, options: ActOptions): Promise<void> {
   return host.open(async (app) => {
-    app.printOutcome<Opened>(
-      await app.act('open_project', { path: homePath(path) }, options),
+    app.printOutcome(
+      await app.act(tools.openProject, { path: homePath(path) }, options),
       (opened) =>
         `Opened ${opened.project_name} (format ${opened.format_version}). Agents that share this database now work on it.`,
     );
@@ -40,7 +35,7 @@ export function openProject(host: CommandHost, path: string, options: ActOptions
 export function closeProject(host: CommandHost, options: ActOptions): Promise<void> {
   return host.open(async (app) => {
     app.printOutcome(
-      await app.act('close_project', {}, options),
+      await app.act(tools.closeProject, {}, options),
       () => 'Closed the project. Agents have no open project now.',
     );
   });

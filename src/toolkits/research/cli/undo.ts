@@ -1,10 +1,8 @@
 import { type ActOptions, CliError, type CommandHost } from '../../../contract/command.ts';
-import type { ViewData } from '../../../contract/view.ts';
 import { print, printJson, table } from '../../../terminal/output.ts';
 import { limitOf, plainText } from '../../../terminal/text.ts';
+import { undoChange } from '../tools/undo.ts';
 import { views } from '../views.ts';
-
-type Change = ViewData<typeof views.changes>[number];
 
 export function listChanges(host: CommandHost, options: { limit?: string }): Promise<void> {
   return host.open(async (app) => {
@@ -50,8 +48,8 @@ export function undo(
       ...(change === undefined ? {} : { change_id: Number(change) }),
       ...(options.call === undefined ? {} : { call_id: options.call }),
     };
-    app.printOutcome<{ undone: Change }>(
-      await app.act('undo_change', args, options),
+    app.printOutcome(
+      await app.act(undoChange, args, options),
       ({ undone }) =>
         `Undid change ${undone.change_id} by ${undone.owner} (${undone.tool}: ${undone.summary}).`,
     );

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CliError, type CommandApp, type CommandHost } from '../../../contract/command.ts';
+import { CliError, type CommandApp, type CommandHost, type DataOf } from '../../../contract/command.ts';
 import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import { print, printJson } from '../../../terminal/output.ts';
@@ -8,29 +8,13 @@ import { plainText } from '../../../terminal/text.ts';
 import { TokenFile, type Tokens } from '../auth/user-tokens.ts';
 import { xApi } from '../config.ts';
 import { ADS_HOST, API_HOST } from '../endpoints/endpoint.ts';
-
-interface Capabilities {
-  readonly tier: string;
-  readonly can_reply: boolean;
-  readonly can_post: boolean;
-  readonly can_search: boolean;
-  readonly can_read_mentions: boolean;
-  readonly can_use_ads: boolean;
-  readonly can_use_app_only: boolean;
-  readonly granted_scopes: readonly string[];
-  readonly missing_scopes: readonly string[];
-  readonly token_expires_at: string | null;
-  readonly mode: string;
-  readonly approval_mode: boolean;
-  readonly llm_configured: boolean;
-  readonly provider: { readonly backend: string; readonly note: string };
-  readonly problems: readonly { readonly code: string; readonly message: string }[];
-}
+import { xGetMe } from '../tools/read-users.ts';
+import { getCapabilities } from '../tools/status.ts';
 
 /** Which account and provider are used, and what they allow. */
 export function xStatus(host: CommandHost): Promise<void> {
   return host.open(async (app) => {
-    const able = await app.ask<Capabilities>('get_capabilities', {});
+    const able = await app.ask(getCapabilities, {});
     const tokens = await readTokens(app.dataDir);
     const me = able.problems.length === 0 ? await whoami(app) : undefined;
     const signedIn = tokens !== undefined;
@@ -144,13 +128,11 @@ function sayWhatIsUsedNow(app: CommandApp): void {
 const readTokens = (dataDir: string) => new TokenFile(dataDir).read().catch(() => undefined);
 
 async function whoami(app: CommandApp): Promise<{ id: string; username: string } | undefined> {
-  const { outcome } = await app.act('x_get_me', {});
-  if (outcome.status !== 'ok') return undefined;
-  const { id, username } = outcome.data as { id: string; username: string };
-  return { id, username };
+  const { data } = await app.act(xGetMe, {});
+  return data && { id: data.id, username: data.username };
 }
 
-const abilities = (able: Capabilities): string[] =>
+const abilities = (able: DataOf<typeof getCapabilities>): string[] =>
   [
     able.can_post && 'post',
     able.can_reply && 'reply',

@@ -1,19 +1,12 @@
 import { CliError, type CommandHost } from '../../../contract/command.ts';
+import { isObject } from '../../../lib/is-object.ts';
 import { print, printJson, table } from '../../../terminal/output.ts';
 import { age, counted, limitOf, oneLine, paragraph, plainText } from '../../../terminal/text.ts';
+import { numberAt, type XPost } from '../client/read.ts';
+import { scoreTweet } from '../tools/discovery.ts';
+import { getTweetById, xGetUserMentions } from '../tools/read-posts.ts';
 import { views } from '../views.ts';
 import { postIdOf } from './post.ts';
-
-interface XPost {
-  readonly id: string;
-  readonly text: string;
-  readonly created_at?: string;
-  readonly author?: { readonly username: string; readonly public_metrics?: Counts };
-  readonly public_metrics?: Counts;
-  readonly attachments?: unknown;
-  readonly referenced_tweets?: readonly { readonly type: string }[];
-}
-type Counts = Readonly<Record<string, number | undefined>>;
 
 /** What discovery found, best first: posts worth a reply. */
 export function feed(host: CommandHost, options: { limit?: string; minScore?: string }): Promise<void> {
@@ -42,11 +35,12 @@ export function feed(host: CommandHost, options: { limit?: string; minScore?: st
 /** Posts that mention the account. */
 export function mentions(host: CommandHost): Promise<void> {
   return host.open(async (app) => {
-    const page = await app.ask<{ tweets: XPost[] }>('x_get_user_mentions', {});
+    const page = await app.ask(xGetUserMentions, {});
     if (host.options.json) return printJson(page);
     if (page.tweets.length === 0) return print('No recent mentions.');
     for (const one of page.tweets) {
-      const when = one.created_at ? `, ${age(new Date(one.created_at), app.now())} ago` : '';
+      const at = createdAt(one);
+      const when = at ? `, ${age(new Date(at), app.now())} ago` : '';
       print(`${one.id}  @${plainText(one.author?.username ?? 'unknown')}${when}`);
       print(`${paragraph(one.text)}\n`);
     }
@@ -54,27 +48,26 @@ export function mentions(host: CommandHost): Promise<void> {
   });
 }
 
-interface Score {
-  readonly total: number;
-  readonly threshold: number;
-}
+const createdAt = ({ created_at }: XPost): string | undefined =>
+  typeof created_at === 'string' ? created_at : undefined;
 
 /** Reads one post and scores it for a reply. */
 export function score(host: CommandHost, id: string): Promise<void> {
   return host.open(async (app) => {
-    const one = await app.ask<XPost>('get_tweet_by_id', { tweet_id: postIdOf(id) });
-    const count = (field: string): number => one.public_metrics?.[field] ?? 0;
-    const scored = await app.ask<Score & Record<string, unknown>>('score_tweet', {
+    const one = await app.ask(getTweetById, { tweet_id: postIdOf(id) });
+    const count = (field: string): number => numberAt(one, 'public_metrics', field);
+    const refs: unknown[] = Array.isArray(one.referenced_tweets) ? one.referenced_tweets : [];
+    const scored = await app.ask(scoreTweet, {
       tweet: {
         text: one.text,
         author_username: one.author?.username ?? 'unknown',
-        author_followers: one.author?.public_metrics?.followers_count ?? 0,
+        author_followers: one.author ? numberAt(one.author, 'public_metrics', 'followers_count') : 0,
         likes: count('like_count'),
         retweets: count('retweet_count'),
         replies: count('reply_count'),
-        created_at: one.created_at ?? app.now().toISOString(),
+        created_at: createdAt(one) ?? app.now().toISOString(),
         has_media: one.attachments !== undefined,
-        is_quote: one.referenced_tweets?.some(({ type }) => type === 'quoted') ?? false,
+        is_quote: refs.some((ref) => isObject(ref) && ref.type === 'quoted'),
       },
     });
     if (host.options.json) return printJson({ tweet: one, score: scored });

@@ -1,22 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type ActOptions, CliError, type CommandApp, type CommandHost } from '../../../contract/command.ts';
+import {
+  type ActOptions,
+  CliError,
+  type CommandApp,
+  type CommandHost,
+  type DataOf,
+} from '../../../contract/command.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import { xUploadMedia } from '../tools/media.ts';
+import { xPostTweet, xPostTweetDryRun, xReplyToTweet } from '../tools/posts.ts';
+import { xPostThread, xPostThreadDryRun } from '../tools/threads.ts';
 
 interface PostOptions extends ActOptions {
   readonly media?: readonly string[];
   readonly dryRun?: boolean;
-}
-
-interface Posted {
-  readonly id: string;
-  readonly text: string;
-}
-
-interface Preview {
-  readonly tweets: readonly { readonly text: string; readonly length: number; readonly remaining: number }[];
-  readonly limits: readonly { readonly action: string; readonly used: number; readonly max: number }[];
-  readonly policy: { readonly decision: keyof typeof VERDICTS; readonly reason: string };
 }
 
 /** Posts as the person, under the same limits and policy as any agent. */
@@ -25,9 +23,9 @@ export function post(host: CommandHost, text: string, options: PostOptions): Pro
     const wanted = { text: textOf(text) };
     const media = await upload(app, options);
     if (media === undefined) return;
-    if (options.dryRun) return app.printOutcome(await app.act('x_post_tweet_dry_run', wanted), preview);
-    const acted = await app.act('x_post_tweet', { ...wanted, ...media }, options);
-    app.printOutcome<Posted>(acted, ({ id }, notes) => `Posted${place(id, notes)}`);
+    if (options.dryRun) return app.printOutcome(await app.act(xPostTweetDryRun, wanted), preview);
+    const acted = await app.act(xPostTweet, { ...wanted, ...media }, options);
+    app.printOutcome(acted, ({ id }, notes) => `Posted${place(id, notes)}`);
   });
 }
 
@@ -36,8 +34,8 @@ export function reply(host: CommandHost, id: string, text: string, options: Post
     const media = await upload(app, options);
     if (media === undefined) return;
     const args = { in_reply_to_id: postIdOf(id), text: textOf(text), ...media };
-    const acted = await app.act('x_reply_to_tweet', args, options);
-    app.printOutcome<Posted>(acted, (data, notes) => `Replied${place(data.id, notes)}`);
+    const acted = await app.act(xReplyToTweet, args, options);
+    app.printOutcome(acted, (data, notes) => `Replied${place(data.id, notes)}`);
   });
 }
 
@@ -46,9 +44,9 @@ export function thread(host: CommandHost, parts: readonly string[], options: Pos
     const tweets = parts.length === 1 && parts[0] === '-' ? partsOf(textOf('-')) : [...parts];
     if (tweets.length < 2)
       throw new CliError('A thread needs at least two parts. Example: countersign x thread "One" "Two"', 2);
-    if (options.dryRun) return app.printOutcome(await app.act('x_post_thread_dry_run', { tweets }), preview);
-    const acted = await app.act('x_post_thread', { tweets }, options);
-    app.printOutcome<{ root_tweet_id: string; tweet_count: number }>(
+    if (options.dryRun) return app.printOutcome(await app.act(xPostThreadDryRun, { tweets }), preview);
+    const acted = await app.act(xPostThread, { tweets }, options);
+    app.printOutcome(
       acted,
       (data, notes) => `Posted ${data.tweet_count} parts${place(data.root_tweet_id, notes)}`,
     );
@@ -84,20 +82,20 @@ const partsOf = (text: string): string[] =>
     .filter((part) => part !== '');
 
 /** The lengths and limits as the dry-run tool sees them, and what policy would say to the real call. */
-const preview = ({ tweets, limits, policy }: Preview): string =>
+const preview = ({ tweets, limits, policy }: DataOf<typeof xPostTweetDryRun>): string =>
   [
     ...tweets.map(({ text, length, remaining }) => `${length} characters (${remaining} left): ${text}`),
     `Limits: ${limits.map(({ action, used, max }) => `${action} ${used} of ${max}`).join(', ')}.`,
-    `${VERDICTS[policy.decision]} (${policy.reason}).`,
+    `${VERDICTS[policy.decision] ?? policy.decision} (${policy.reason}).`,
     'Nothing was posted.',
   ].join('\n');
 
-const VERDICTS = {
+const VERDICTS: Readonly<Record<string, string>> = {
   allow: 'Policy allows it',
   ask: 'Approval would be required',
   dry_run: 'Policy would run it as a dry run',
   deny: 'Policy denies it',
-} as const;
+};
 
 /**
  * Undefined when a file was not uploaded: then nothing is posted, and the reason was printed. A dry run only checks the
@@ -110,13 +108,13 @@ async function upload(
   const ids: string[] = [];
   for (const file of media) {
     const wanted = { file_path: resolve(file), ...(dryRun ? { dry_run: true } : {}) };
-    const acted = await app.act('x_upload_media', wanted, { approve });
+    const acted = await app.act(xUploadMedia, wanted, { approve });
     if (dryRun && acted.outcome.status === 'dry_run') continue;
-    if (acted.outcome.status !== 'ok') {
+    if (acted.data === undefined) {
       app.printOutcome(acted, () => '');
       return undefined;
     }
-    ids.push((acted.outcome.data as { media_id: string }).media_id);
+    ids.push(acted.data.media_id);
   }
   return ids.length > 0 ? { media_ids: ids } : {};
 }

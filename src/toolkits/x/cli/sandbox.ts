@@ -7,21 +7,11 @@ import { type Sandbox, sharedSandbox } from '../emulator/start.ts';
 import { clearRealm } from '../growth/store.ts';
 import type { GrowthTables } from '../growth/tables.ts';
 
-interface Summary {
-  readonly users: number;
-  readonly posts: number;
-  readonly own_posts: number;
-  readonly messages: number;
-  readonly links: number;
-  readonly faults: number;
-  readonly seeded_at: string;
-}
-
 /** Prints what the X sandbox contains and whether it is in use. */
 export function sandboxStatus(host: CommandHost): Promise<void> {
   return host.open(async (app) => {
     const sandbox = await open(app);
-    const summary = (await sandbox.control('summary')) as unknown as Summary;
+    const summary = await sandbox.summary();
     const backend = await backendOf(app);
     if (host.options.json) return printJson({ in_use: backend === 'sandbox', backend, ...summary });
     print(
@@ -45,7 +35,7 @@ export function sandboxReset(host: CommandHost): Promise<void> {
     await sandbox.reset();
     await clearRealm(app.db<GrowthTables & XClientTables>(), 'sandbox');
     await app.note('config', { x_sandbox_reset: true });
-    if (host.options.json) return printJson({ reset: true, ...(await sandbox.control('summary')) });
+    if (host.options.json) return printJson({ reset: true, ...(await sandbox.summary()) });
     print(
       'Reset the sandbox to its seed data. Records of what was posted and discovered there were deleted.',
     );

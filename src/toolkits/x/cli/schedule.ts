@@ -2,6 +2,7 @@ import { type Acted, type ActOptions, CliError, type CommandHost } from '../../.
 import type { ViewData } from '../../../contract/view.ts';
 import { print, printJson, table } from '../../../terminal/output.ts';
 import { limitOf, oneLine } from '../../../terminal/text.ts';
+import { cancelDraft, composeTweet, updateDraft } from '../tools/drafts.ts';
 import { views } from '../views.ts';
 import { textOf } from './post.ts';
 
@@ -75,9 +76,9 @@ function compose(host: CommandHost, text: string, options: ComposeOptions, at?: 
       content_type: options.thread ? 'thread' : 'tweet',
       ...(at === undefined ? {} : { scheduled_for: at }),
     };
-    const acted = await app.act('compose_tweet', args, options);
+    const acted = await app.act(composeTweet, args, options);
     mustBeTime(acted);
-    app.printOutcome<Item>(acted, ({ id, scheduled_for }) =>
+    app.printOutcome(acted, ({ id, scheduled_for }) =>
       scheduled_for
         ? `Scheduled post ${id} for ${scheduled_for}. It goes out while \`countersign up\` is running.`
         : `Saved draft ${id}. To schedule it: countersign x schedule move ${id} --at TIME`,
@@ -87,16 +88,16 @@ function compose(host: CommandHost, text: string, options: ComposeOptions, at?: 
 
 export function moveItem(host: CommandHost, id: string, options: { at: string }): Promise<void> {
   return host.open(async (app) => {
-    const acted = await app.act('update_draft', { id: numberOf(id), scheduled_for: options.at });
+    const acted = await app.act(updateDraft, { id: numberOf(id), scheduled_for: options.at });
     mustBeTime(acted);
-    app.printOutcome<Item>(acted, (item) => `Scheduled post ${item.id} for ${item.scheduled_for}.`);
+    app.printOutcome(acted, (item) => `Scheduled post ${item.id} for ${item.scheduled_for}.`);
   });
 }
 
 export function cancelItem(host: CommandHost, id: string): Promise<void> {
   return host.open(async (app) => {
-    const acted = await app.act('cancel_draft', { id: numberOf(id) });
-    app.printOutcome<Item>(acted, (item) => `Cancelled ${item.id}. It stays in the history.`);
+    const acted = await app.act(cancelDraft, { id: numberOf(id) });
+    app.printOutcome(acted, (item) => `Cancelled ${item.id}. It stays in the history.`);
   });
 }
 

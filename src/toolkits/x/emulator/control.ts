@@ -104,17 +104,19 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     const { collection } = look.parse(params);
     return { items: plain(state.all(collection as CollectionName)) };
   },
-  /** How much of what there is. */
-  summary: (state) => ({
-    users: state.all('users').length,
-    posts: state.all('posts').length,
-    own_posts: state.all('posts').filter((each) => each.author_id === OWN_ID).length,
-    messages: state.all('messages').length,
-    links: LINK_COLLECTIONS.reduce((sum, name) => sum + state.all(name).length, 0),
-    faults: state.all('faults').length,
-    seeded_at: state.get('meta', 'meta')?.seeded_at ?? '',
-  }),
+  summary: (state) => summarize(state),
 };
+
+/** How much of what there is. */
+export const summarize = (state: State) => ({
+  users: state.all('users').length,
+  posts: state.all('posts').length,
+  own_posts: state.all('posts').filter((each) => each.author_id === OWN_ID).length,
+  messages: state.all('messages').length,
+  links: LINK_COLLECTIONS.reduce((sum, name) => sum + state.all(name).length, 0),
+  faults: state.all('faults').length,
+  seeded_at: state.get('meta', 'meta')?.seeded_at ?? '',
+});
 
 const plain = (docs: readonly object[]): JsonDoc[] => docs as JsonDoc[];
 

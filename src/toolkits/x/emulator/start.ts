@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Kysely } from 'kysely';
-import { COMMANDS } from './control.ts';
+import { COMMANDS, summarize } from './control.ts';
 import type { JsonDoc } from './documents.ts';
 import { CREDENTIALS } from './identity.ts';
 import { Windows } from './problems.ts';
@@ -26,6 +26,7 @@ export interface Sandbox {
   reset(): Promise<void>;
   /** The control interface of tests and of the command line: scripted faults, a look at the state. */
   control(command: string, params?: JsonDoc): Promise<JsonDoc>;
+  summary(): Promise<ReturnType<typeof summarize>>;
   close(): Promise<void>;
 }
 
@@ -55,6 +56,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         throw new Error(`The sandbox has no command ${command}; it has ${Object.keys(COMMANDS).join(', ')}`);
       return world.run((state) => run(state, params, options.now()));
     },
+    summary: () => world.run(summarize),
     async close() {
       // The store may be gone already; counts of the last moments are not worth a failed shutdown.
       await windows.flush().catch(() => undefined);
