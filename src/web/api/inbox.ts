@@ -48,19 +48,19 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       ...(facets
         ? { facets: { ...(await countFacets(db, filter)), age: await countAges(ports, filter) } }
         : {}),
-      indeterminate: described.map(({ call_id, title, tool, toolkit, principal, at }) => ({
-        call_id,
-        title,
-        tool,
-        toolkit,
-        principal,
-        at,
-      })),
     };
+    const indeterminate = described.map(({ call_id, title, tool, toolkit, principal, at }) => ({
+      call_id,
+      title,
+      tool,
+      toolkit,
+      principal,
+      at,
+    }));
     // Without `brief` the items are whole; no page asks for that.
     return brief
-      ? { ...page, items: items.map(toBrief) }
-      : context.json({ ...page, items: items.map(toJsonOrDamaged) });
+      ? { ...page, items: items.map(toBrief), indeterminate }
+      : context.json({ ...page, items: items.map(toJsonOrDamaged), indeterminate });
   });
 
   answer(api, 'GET /inbox/count', async () => ({
