@@ -83,6 +83,13 @@ export const isReadable = (one: Approval | DamagedApproval): one is Approval => 
 export const describeDamaged = ({ id }: Pick<DamagedApproval, 'id'>): string =>
   `Approval ${id} cannot be read. Run \`countersign audit verify\`.`;
 
+/** How a list marks what its row says otherwise than the audit log. */
+export const DIFFERS = 'Differs from the log';
+
+/** In place of its title, which may be what was changed. */
+export const describeForged = ({ id }: Pick<Approval, 'id'>): string =>
+  `Approval ${id} differs from the log. Run \`countersign audit verify\`.`;
+
 /** An approval in one line of text, where its title alone would not say what a post says. */
 export const describeAsked = ({ summary, gist }: Pick<Approval, 'summary' | 'gist'>): string =>
   gist === undefined ? summary : `${summary}: ${gist}`;
@@ -177,8 +184,9 @@ export interface ApprovalsPort {
     options?: { readonly reason?: string; readonly feedback?: string },
   ): Promise<Approval | DamagedApproval>;
   /**
-   * Rejects everything pending that the filter matches, in one transaction. `total`: how many the person saw; when
-   * another number matches by now, nothing is decided.
+   * Rejects everything pending that the filter matches, in one transaction, with what cannot be read; one whose requester
+   * is damaged stays. `total`: how many the person saw; when another number matches by now, nothing is decided. Returns
+   * how many were rejected.
    */
   rejectMatching(
     filter: ApprovalFilter,

@@ -52,6 +52,24 @@ describe('a damaged database', () => {
     expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('First invalid entry: 1') });
   });
 
+  it('with a title that no one requested marks the approval wherever it is listed', async () => {
+    for (const text of ['one', 'two']) await propose(text);
+    edit(`update approvals set summary = 'Read a post' where id = 2`);
+    for (const command of [['approvals', 'list'], ['status']]) {
+      const { code, out } = await terminal.run(...command);
+      expect({ code, out }).toEqual({
+        code: 0,
+        out: expect.stringMatching(/\b2 .*Differs from the log: /),
+      });
+      expect(out.split('Differs from the log')).toHaveLength(2);
+    }
+    const listed = await terminal.json<{ id: number; differs?: true }[]>('approvals', 'list');
+    expect(listed.map(({ id, differs }) => [id, differs])).toEqual([
+      [2, true],
+      [1, undefined],
+    ]);
+  });
+
   it('with one approval that cannot be read lists, counts and rejects the others', async () => {
     for (const text of ['one', 'two', 'three']) await propose(text);
     await terminal.run('agents', 'add', 'robin');

@@ -83,7 +83,8 @@ export function reject(global: GlobalOptions, ids: readonly string[], options: R
       if (!global.json) print(`Rejected ${which}. ${approval.tool} was not run.`);
     }
     const [only] = rejected;
-    if (global.json) printJson(rejected.length === 1 && only ? asJson(only) : rejected.map(asJson));
+    if (global.json)
+      printJson(rejected.length === 1 && only ? asJson(only) : rejected.map((one) => asJson(one)));
   });
 }
 

@@ -10,12 +10,13 @@ import {
   type ApprovalFilter,
   type ApprovalState,
   type DamagedApproval,
-  describeAsked,
   describeDamaged,
   isDamaged,
+  isReadable,
 } from '../../contract/ports.ts';
 import { type ApprovalPresentation, ENVIRONMENTS } from '../../contract/presentation.ts';
 import { describeRequester, parsePrincipal, principalName } from '../../contract/principal.ts';
+import { findForged } from '../../kernel/approvals/genuine.ts';
 import { approvalEdits, countFacets, type FacetCounts } from '../../kernel/approvals/query.ts';
 import { approvalDifferences } from '../../kernel/views/approval-evidence.ts';
 import { previewDiff } from '../../lib/preview-diff.ts';
@@ -24,7 +25,7 @@ import { printChange, printDiff } from '../../terminal/diff.ts';
 import { type Painted, print, printJson, printStderr, table } from '../../terminal/output.ts';
 import { describeBody, describeFacts } from '../../terminal/presentation.ts';
 import { age, counted, limitOf, parseArgs, plainText, since } from '../../terminal/text.ts';
-import { asJson } from '../approval-json.ts';
+import { asJson, describeListed } from '../approval-json.ts';
 import { withApp } from '../context.ts';
 import { approveOrWait } from '../signature.ts';
 import { mustBeToolkit, requireTool } from '../usage-error.ts';
@@ -52,7 +53,9 @@ export function listApprovals(global: GlobalOptions, options: ListOptions): Prom
     const filter = filterOf(options, now());
     const order = options.state === undefined ? 'danger' : 'newest';
     const rows = await kernel.approvals.page({ ...filter, states, limit, order, fresh: true });
-    if (global.json) return printJson(rows.map(asJson));
+    const forged = await findForged(database, rows.filter(isReadable));
+    if (global.json)
+      return printJson(rows.map((one) => asJson(one, forged.has(one.id) ? { differs: true } : {})));
     const tell = (found: readonly (Approval | DamagedApproval)[]): void => {
       const cells = found.map((one) => {
         const id = String(one.id);
@@ -63,7 +66,7 @@ export function listApprovals(global: GlobalOptions, options: ListOptions): Prom
           age(one.createdAt, now()),
           plainText(describeRequester(one.requester)),
           riskOf(one),
-          plainText(describeAsked(one)),
+          describeListed(one, forged),
         ];
       });
       print(table(['ID', 'STATE', 'AGE', 'REQUESTER', 'RISK', 'ACTION'], cells, 110));

@@ -66,4 +66,18 @@ describe('countersign review', () => {
     // Rejecting needs no signature.
     expect(await play(['r'], ['not now'])).toEqual({ approved: 0, rejected: 1, skipped: 0 });
   });
+
+  it('names an approval that is not what was requested, and goes on with the others', async () => {
+    for (const text of ['one', 'two']) await test.call('ledger_write', { text });
+    const { db } = store.database;
+    await db.updateTable('approvals').set({ summary: 'Read a line' }).where('id', '=', 2).execute();
+    expect(await play(['a'])).toEqual({ approved: 1, rejected: 0, skipped: 1 });
+    const text = printed.join('');
+    expect(text).toContain(
+      'Approval 2 does not match the audit log: its title or content is not what was requested.',
+    );
+    expect(text).toContain('To reject it: countersign approvals reject 2');
+    expect(text).not.toContain('Read a line');
+    expect(await test.lines()).toEqual(['one']);
+  });
 });

@@ -55,12 +55,22 @@ export async function reviewAll(
   for (const [at, { id }] of pending.entries()) {
     const approval = await approvals.get(id);
     if (approval?.state !== 'pending') continue;
-    const answer = await decideOne(approvals, person, input, approval, `${at + 1} of ${pending.length}`);
+    const place = `${at + 1} of ${pending.length}`;
+    const answer = await decideOne(approvals, person, input, approval, place).catch((error: unknown) =>
+      passOver(id, error),
+    );
     if (answer === 'quit') break;
     done[answer] += 1;
   }
   print(`\nApproved ${done.approved}, rejected ${done.rejected}, skipped ${done.skipped}.`);
   return done;
+}
+
+/** One that is not what was requested must not keep the person from the others. */
+function passOver(id: number, error: unknown): 'skipped' {
+  if (!(error instanceof ToolError) || error.code !== 'approval_invalid') throw error;
+  print(`\n${paint('red', sentence(error.message))}\nTo reject it: countersign approvals reject ${id}`);
+  return 'skipped';
 }
 
 async function decideOne(

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import type { App } from '../../app/app.ts';
 import type { GlobalOptions, StatusLine } from '../../contract/command.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { describeAsked, describeDamaged, isDamaged } from '../../contract/ports.ts';
+import { describeDamaged, isDamaged, isReadable } from '../../contract/ports.ts';
 import { describeRequester } from '../../contract/principal.ts';
 import { outdatedServer, runningServer, serverEvidenceProblem } from '../../daemon/running-server.ts';
+import { findForged } from '../../kernel/approvals/genuine.ts';
 import { findEvidenceProblem } from '../../kernel/health.ts';
 import { describeKeyMismatch, findKeyMismatch } from '../../kernel/log/signing/key-mismatch.ts';
 import { isObject } from '../../lib/is-object.ts';
@@ -13,6 +14,7 @@ import { paint } from '../../terminal/color.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 import { age, counted } from '../../terminal/text.ts';
 import { toolkitEntries } from '../../toolkits/index.generated.ts';
+import { describeListed } from '../approval-json.ts';
 import { commandApp } from '../command-host.ts';
 import { withApp } from '../context.ts';
 
@@ -26,6 +28,7 @@ export function status(global: GlobalOptions): Promise<void> {
       limit: 5,
       fresh: true,
     });
+    const forgedRows = await findForged(database, waiting.filter(isReadable));
     const count = await kernel.approvals.count({ states: ['pending'] });
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 5 });
     const paused = await kernel.isPaused();
@@ -112,7 +115,7 @@ export function status(global: GlobalOptions): Promise<void> {
                   String(one.id),
                   age(one.createdAt, now()),
                   describeRequester(one.requester),
-                  describeAsked(one),
+                  describeListed(one, forgedRows),
                 ],
           ),
           70,

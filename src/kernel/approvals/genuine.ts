@@ -5,7 +5,7 @@ import { digest } from '../../lib/canonical.ts';
 import { leafHash } from '../../lib/merkle.ts';
 import type { Entry } from '../log/entry.ts';
 import { type SignedDecision, signedDecision } from '../log/passkeys/entries.ts';
-import { entriesAbout } from '../log/rows/approval-entries.ts';
+import { type ApprovalEntry, entriesAbout } from '../log/rows/approval-entries.ts';
 import { findForgedWords } from '../log/rows/approval-words.ts';
 import { writeWithEvidence } from '../log/write.ts';
 import type { LoggedDecision } from '../passkeys/signed.ts';
@@ -78,6 +78,45 @@ export async function requireGenuine(
   return logged;
 }
 
+/** A longer list is compared in parts: stored presentations may contain large diffs. */
+const COMPARED = 100;
+
+/**
+ * The pending ones of these approvals that a person who opens them is refused, because row and log disagree. Two
+ * statements for a page of them, so that a list can say so.
+ */
+export async function findForged(
+  database: Pick<Database, 'db' | 'engine'>,
+  approvals: readonly Approval[],
+): Promise<ReadonlySet<number>> {
+  const pending = approvals.filter(({ state }) => state === 'pending');
+  const forged = new Set<number>();
+  for (let start = 0; start < pending.length; start += COMPARED)
+    for (const id of await forgedOf(database, pending.slice(start, start + COMPARED))) forged.add(id);
+  return forged;
+}
+
+async function forgedOf(
+  { db, engine }: Pick<Database, 'db' | 'engine'>,
+  pending: readonly Approval[],
+): Promise<readonly number[]> {
+  const uuids = pending.map(({ uuid }) => uuid);
+  const entries = await entriesAbout(db, engine, uuids);
+  const about = new Map<string, ApprovalEntry[]>(uuids.map((uuid) => [uuid, []]));
+  for (const entry of entries) about.get(entry.uuid)?.push(entry);
+  const ids = pending.map(({ id }) => id);
+  const words = await findForgedWords({ db, engine }, ids, entries);
+  const suspects = pending.filter(
+    (one) =>
+      words.has(one.id) || contradiction(one, loggedFrom(about.get(one.uuid) ?? []), 'pending') !== undefined,
+  );
+  if (suspects.length === 0) return [];
+  // Row and log are read one after the other: a decision that came in between is no forgery.
+  const rows = await db.selectFrom('approvals').select(['id', 'version']).where('id', 'in', ids).execute();
+  const versions = new Map(rows.map(({ id, version }) => [id, version]));
+  return suspects.filter(({ id, version }) => versions.get(id) === version).map(({ id }) => id);
+}
+
 /** How many people had to sign an approval by the rules of the moment at which it was requested. */
 export const requiredAtRequest = async (db: Database['db'], engine: Engine, uuid: string): Promise<number> =>
   (await readLogged(db, engine, uuid))?.required ?? 0;
@@ -133,8 +172,10 @@ function contradiction(
 const digestOf = ({ kind, tool, args, binding = {} }: Approval): string =>
   digest(tool, kind === 'permit' ? { args, binding } : args);
 
-async function readLogged(db: Database['db'], engine: Engine, uuid: string): Promise<Logged | undefined> {
-  const rows = await entriesAbout(db, engine, uuid);
+const readLogged = async (db: Database['db'], engine: Engine, uuid: string): Promise<Logged | undefined> =>
+  loggedFrom(await entriesAbout(db, engine, uuid));
+
+function loggedFrom(rows: readonly ApprovalEntry[]): Logged | undefined {
   const logged: Logged = {
     state: undefined,
     tool: undefined,

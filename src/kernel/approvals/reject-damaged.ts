@@ -1,7 +1,9 @@
+import type { Expression, Kysely } from 'kysely';
 import type { DamagedApproval } from '../../contract/ports.ts';
 import { type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
 import { writeWithEvidence } from '../log/write.ts';
 import type { Database } from '../store/database.ts';
+import type { Tables } from '../store/tables.ts';
 import { move } from './move.ts';
 import { UnreadableApproval } from './row.ts';
 
@@ -22,11 +24,10 @@ export async function rejectDamaged(
   at: Date,
 ): Promise<DamagedApproval> {
   const refuse = (why: string): never => {
-    throw new UnreadableApproval(
-      id,
-      damaged,
-      `Approval ${id} cannot be read and was not rejected: ${why} Run \`countersign audit verify\`.`,
-    );
+    throw new UnreadableApproval(id, damaged, {
+      message: `Approval ${id} cannot be read and was not rejected: ${why} Run \`countersign audit verify\`.`,
+      state: row.state,
+    });
   };
   if (by.kind !== 'person') refuse('only a person may reject it.');
   if (!parsePrincipal(requester)) refuse('its requester is damaged, and the audit entry would name it.');
@@ -36,4 +37,13 @@ export async function rejectDamaged(
   );
   if (!moved) refuse(`its state is ${row.state}, or it was just changed.`);
   return { ...row, id, version: version + 1, state: 'rejected', requester, damaged };
+}
+
+/**
+ * Of these approvals, those that stay when many are rejected together: their requester is damaged. The others that cannot
+ * be read are rejected as this file does it one by one.
+ */
+export async function unnameable(db: Kysely<Tables>, ids: Expression<number>): Promise<readonly number[]> {
+  const rows = await db.selectFrom('approvals').select(['id', 'requester']).where('id', 'in', ids).execute();
+  return rows.filter(({ requester }) => !parsePrincipal(requester)).map(({ id }) => id);
 }

@@ -17,11 +17,15 @@ const KINDS = ['call', 'permit'] as const;
 
 /** Thrown where a row is needed that cannot be read: no one may decide on, or run, what it only seems to say. */
 export class UnreadableApproval extends ToolError {
-  constructor(id: number, column: string, message: string = describeDamaged({ id })) {
+  constructor(
+    id: number,
+    column: string,
+    { message = describeDamaged({ id }), state }: { readonly message?: string; readonly state?: string } = {},
+  ) {
     super('db_error', message, {
       retryable: false,
       hint: `Its ${column} was damaged or changed from outside. Restore the row from a backup, or reject it: countersign approvals reject ${id}`,
-      detail: { id, column },
+      detail: { id, column, ...(state === undefined ? {} : { state }) },
     });
   }
 }
@@ -62,7 +66,9 @@ export function toApproval(row: Row): Approval {
   try {
     return parseRow(row);
   } catch (error) {
-    throw error instanceof DamagedCell ? new UnreadableApproval(row.id, error.column) : error;
+    throw error instanceof DamagedCell
+      ? new UnreadableApproval(row.id, error.column, { state: row.state })
+      : error;
   }
 }
 

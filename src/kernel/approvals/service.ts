@@ -32,7 +32,7 @@ import {
 import { approvalForAgent, countApprovals, findRow, idsOf, pageApprovals, usualDecisions } from './query.ts';
 import { type ApprovalQueue, isExpired } from './queue.ts';
 import { alreadyError, expiredText, obstacleOf, refuseOwn, toolUnavailable } from './refusals.ts';
-import { rejectDamaged } from './reject-damaged.ts';
+import { rejectDamaged, unnameable } from './reject-damaged.ts';
 import { readApproval, toApproval } from './row.ts';
 import { createSigning, type Signing } from './sign.ts';
 import { canRemember, SIGNED_EACH_TIME } from './standing.ts';
@@ -300,14 +300,19 @@ export function createApprovals({
       } as const;
       return writeWithEvidence(database, async (write) => {
         const ids = idsOf(write.trx, { ...filter, states: ['pending'] }, MAX_TOGETHER);
-        const matching = { and: (eb: WhereBuilder) => eb('id', 'in', ids) };
+        const kept = await unnameable(write.trx, ids);
+        const matching = {
+          and: (eb: WhereBuilder) =>
+            eb.and([eb('id', 'in', ids), ...(kept.length > 0 ? [eb('id', 'not in', kept)] : [])]),
+        };
         const moved = await moveMany(write, 'reject', matching, set, { at, by: principalName(by) });
+        const matched = moved + kept.length;
         // Thrown inside the transaction: nothing is rejected unless it is what the person saw.
-        if (moved !== total)
+        if (matched !== total)
           throw new ToolError(
             'approval_state',
-            `${moved} approvals match now, not ${total}. Review the list before you decide.`,
-            { detail: { total: moved } },
+            `${matched} approvals match now, not ${total}. Review the list before you decide.`,
+            { detail: { total: matched } },
           );
         return moved;
       });

@@ -104,6 +104,80 @@ describe('the inbox routes', () => {
     expect((await world.get('/inbox')).body).toMatchObject({ indeterminate: [] });
   });
 
+  it('mark what is not what was requested in the list, and reject it on its page', async () => {
+    const [id, other] = [await world.ask('one'), await world.ask('two')];
+    const { db } = world.app.database;
+    await db.updateTable('approvals').set({ summary: 'Read a line' }).where('id', '=', id).execute();
+    for (const path of ['/inbox', '/inbox?brief=1']) {
+      const { items } = (await world.get(path)).body as { items: { id: number; differs?: true }[] };
+      expect(
+        items.map((one) => [one.id, one.differs]),
+        path,
+      ).toEqual([
+        [other, undefined],
+        [id, true],
+      ]);
+    }
+    expect((await world.get('/notices?after=0')).body).toMatchObject({
+      notices: [
+        { id: other, title: 'Write “…” to the ledger (local)' },
+        {
+          id,
+          title: `Approval ${id} differs from the log. Run \`countersign audit verify\`.`,
+          requester: '',
+        },
+      ],
+    });
+    expect(await world.get(`/inbox/${id}`)).toMatchObject({
+      status: 400,
+      body: { code: 'approval_invalid' },
+    });
+    expect((await world.send('POST', `/inbox/${id}/reject`, {})).body).toMatchObject({ state: 'rejected' });
+    const { items } = (await world.get('/inbox?state=rejected')).body as { items: object[] };
+    expect(items[0]).not.toHaveProperty('differs');
+  });
+
+  it('let a person reject what cannot be read, and say so until it is rejected', async () => {
+    const id = await world.ask('one');
+    await world.app.database.db.updateTable('approvals').set({ args: '{' }).execute();
+    const detail = { id, column: 'args', state: 'pending' };
+    expect(await world.get(`/inbox/${id}`)).toMatchObject({
+      status: 400,
+      body: { code: 'db_error', detail },
+    });
+    expect((await world.send('POST', `/inbox/${id}/reject`, { reason: 'no' })).body).toMatchObject({
+      damaged: true,
+      state: 'rejected',
+    });
+    expect((await world.get(`/inbox/${id}`)).body).toMatchObject({
+      detail: { ...detail, state: 'rejected' },
+    });
+  });
+
+  it('reject what cannot be read with all that matches, but nothing whose requester is damaged', async () => {
+    const ids = [await world.ask('one'), await world.ask('two'), await world.ask('three')];
+    const { db } = world.app.database;
+    await db
+      .updateTable('approvals')
+      .set({ args: '{' })
+      .where('id', '=', ids[0] ?? 0)
+      .execute();
+    await db
+      .updateTable('approvals')
+      .set({ requester: 'mallory' })
+      .where('id', '=', ids[1] ?? 0)
+      .execute();
+    const matching = (total: number) => ({ filter: { state: 'pending' }, total });
+    expect(await world.send('POST', '/inbox/reject-matching', matching(2))).toMatchObject({
+      status: 409,
+      body: { error: '3 approvals match now, not 2. Review the list before you decide.' },
+    });
+    expect((await world.send('POST', '/inbox/reject-matching', matching(3))).body).toEqual({ rejected: 2 });
+    const states = await db.selectFrom('approvals').select(['id', 'state']).orderBy('id').execute();
+    expect(states.map(({ state }) => state)).toEqual(['rejected', 'pending', 'rejected']);
+    expect(await world.lines()).toEqual([]);
+  });
+
   it('decide nothing without the token of the page, or without a session', async () => {
     const id = await world.ask('one');
     const approve = (headers: Record<string, string>) =>

@@ -1,4 +1,5 @@
 import { Children, Fragment, type ReactNode } from 'react';
+import { DIFFERS } from '../../contract/ports.ts';
 import type { Environment } from '../../contract/presentation.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -22,6 +23,13 @@ export function Badge({
     </span>
   );
 }
+
+/** Marks what a list shows otherwise than the audit log has it. */
+export const DiffersBadge = ({ of }: { readonly of: 'approval' | 'call' }) => (
+  <Badge tone="bad" title={`What is stored about this ${of} is not what its audit entries say`}>
+    {DIFFERS}
+  </Badge>
+);
 
 const STATES: Readonly<Record<string, Tone>> = {
   ok: 'good',

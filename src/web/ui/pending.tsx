@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import { useQuery } from './api.ts';
+import { DiffersBadge } from './badge.tsx';
 import { Icon } from './icon.tsx';
 import { TimeAgo } from './page-head.tsx';
 import { PlacedTitle, UntrustedText } from './untrusted-text.tsx';
@@ -32,10 +33,11 @@ export function Pending({ filter, compact }: Props) {
       </header>
       {compact ? null : (
         <ul className="plain-list">
-          {data.items.map(({ id, damaged, summary, environment, gist, requester, created_at }) => (
+          {data.items.map(({ id, damaged, differs, summary, environment, gist, requester, created_at }) => (
             <li key={id}>
               <Link href={`/inbox/${id}?${filter}`} className="pending-row">
                 <span className="pending-title">
+                  {differs ? <DiffersBadge of="approval" /> : null}
                   <PlacedTitle title={summary} environment={environment} />
                 </span>
                 {gist ? (

@@ -9,13 +9,21 @@ const UUID = {
   postgres: sql<string>`substr(body, strpos(body, '"uuid":"') + 8, 36)`,
 } as const;
 
+/** An entry about an approval, as it is stored. */
+export interface ApprovalEntry {
+  readonly seq: number;
+  readonly hash: string;
+  readonly body: string;
+  readonly uuid: string;
+}
+
 /** The entries about these approvals, in their order; of all kinds unless some are named. */
 export async function entriesAbout(
   db: Database['db'],
   engine: Engine,
   uuids: string | readonly string[],
   kinds?: readonly EntryKind[],
-) {
+): Promise<ApprovalEntry[]> {
   const wanted = typeof uuids === 'string' ? [uuids] : uuids;
   if (wanted.length === 0) return [];
   let query = db

@@ -3,7 +3,7 @@ import { leafHash } from '../../../lib/merkle.ts';
 import type { Database } from '../../store/database.ts';
 import type { ApprovalsTable } from '../../store/tables.ts';
 import type { Entry } from '../entry.ts';
-import { entriesAbout } from './approval-entries.ts';
+import { type ApprovalEntry, entriesAbout } from './approval-entries.ts';
 
 /** What people are shown of an approval, as it is stored: the columns that lists read, and the complete presentation. */
 export interface ApprovalWords
@@ -48,10 +48,12 @@ interface ComparedWords {
 export async function compareWords(
   database: Pick<Database, 'db' | 'engine'>,
   ids: readonly number[],
+  entries?: readonly ApprovalEntry[],
 ): Promise<ReadonlyMap<number, ComparedWords>> {
   const rows = await readWords(database, ids);
   const uuids = rows.map(({ uuid }) => uuid);
-  const stated = await readStated(database, uuids);
+  const { db, engine } = database;
+  const stated = readStated(entries ?? (await entriesAbout(db, engine, uuids, ['approval', 'edit'])));
   const suspects = rows.filter((row) => isForged(row, stated.get(row.uuid)));
   const forged = suspects.length === 0 ? new Set() : await stillForged(database, suspects);
   return new Map(
@@ -62,12 +64,16 @@ export async function compareWords(
   );
 }
 
-/** Those of these approvals whose title or content is not what their entries were made with. */
+/**
+ * Those of these approvals whose title or content is not what their entries were made with. `entries`: those about them,
+ * where the caller has read them.
+ */
 export async function findForgedWords(
   database: Pick<Database, 'db' | 'engine'>,
   ids: readonly number[],
+  entries?: readonly ApprovalEntry[],
 ): Promise<ReadonlySet<number>> {
-  const compared = await compareWords(database, ids);
+  const compared = await compareWords(database, ids, entries);
   return new Set([...compared].flatMap(([id, one]) => (one.isForged ? [id] : [])));
 }
 
@@ -112,12 +118,9 @@ async function readWords({ db }: Pick<Database, 'db'>, ids: readonly number[]) {
 }
 
 /** By UUID. */
-async function readStated(
-  { db, engine }: Pick<Database, 'db' | 'engine'>,
-  uuids: readonly string[],
-): Promise<ReadonlyMap<string, StatedWords>> {
+function readStated(entries: readonly ApprovalEntry[]): ReadonlyMap<string, StatedWords> {
   const found = new Map<string, StatedWords>();
-  for (const { uuid, hash: own, body } of await entriesAbout(db, engine, uuids, ['approval', 'edit'])) {
+  for (const { uuid, hash: own, body } of entries) {
     const one = found.get(uuid) ?? { digest: undefined, isChanged: false, digests: new Set() };
     found.set(uuid, one);
     // A changed entry proves nothing.
@@ -126,6 +129,7 @@ async function readStated(
       continue;
     }
     const entry = JSON.parse(body) as Entry;
+    if (entry.kind !== 'approval' && entry.kind !== 'edit') continue;
     if (entry.approval) one.digests.add(entry.approval.digest);
     const words = statedWords(entry);
     if (words) one.digest = words.digest;

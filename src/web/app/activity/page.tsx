@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Link, useParams, useSearchParams } from 'wouter';
 import type { Call, ListedCall } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
-import { Avatar, Badge, Empty, Skeleton } from '../../ui/badge.tsx';
+import { Avatar, DiffersBadge, Empty, Skeleton } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
@@ -143,11 +143,7 @@ function Row({ call }: { readonly call: ListedCall }) {
           </Link>
         </div>
         <div className="call-line">
-          {call.differs ? (
-            <Badge tone="bad" title="What is stored about this call is not what its audit entries say">
-              Differs from the log
-            </Badge>
-          ) : null}
+          {call.differs ? <DiffersBadge of="call" /> : null}
           <Avatar name={call.principal} />
           <span>{who}</span>
           {call.gist ? (

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Brief, DecisionResult } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
-import { EnvironmentBadge, Skeleton, shortName } from '../../ui/badge.tsx';
+import { DiffersBadge, EnvironmentBadge, Skeleton, shortName } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
@@ -109,6 +109,7 @@ function Row({ item, opened, result, chosen, locked, onToggle }: RowProps) {
           ) : null}
         </div>
         <span className="meta bulk-marks">
+          {item.differs ? <DiffersBadge of="approval" /> : null}
           {item.environment ? <EnvironmentBadge environment={item.environment} /> : null}
           {effectName(item.effect)}
         </span>

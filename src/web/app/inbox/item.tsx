@@ -1,5 +1,4 @@
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
-import { Link } from 'wouter';
 import type { ToSign } from '../../routes/shapes.ts';
 import { ApiError, toApiError, useQuery } from '../../ui/api.ts';
 import { Skeleton } from '../../ui/badge.tsx';
@@ -15,6 +14,7 @@ import { FactStrip, Reasons } from './facts.tsx';
 import { Footnotes } from './footnotes.tsx';
 import { DecisionBar } from './item-bar.tsx';
 import { ItemHead } from './item-head.tsx';
+import { MissingItem } from './missing-item.tsx';
 import { Outcome } from './outcome.tsx';
 import { RejectDialog } from './reject-dialog.tsx';
 import { SignNotice } from './sign-notice.tsx';
@@ -169,10 +169,15 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
 
   if (error && !item)
     return (
-      <div className="item-missing">
-        <ErrorNotice error={error} />
-        <Link href="/">Back to the inbox</Link>
-      </div>
+      <MissingItem
+        id={id}
+        error={error}
+        onRejected={() => {
+          say('Rejected.');
+          if (!advance()) void refresh();
+          onDecided();
+        }}
+      />
     );
   if (!item || !view)
     return (
@@ -240,7 +245,8 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
       />
       {dialog === 'reject' ? (
         <RejectDialog
-          item={item}
+          id={id}
+          danger={item.effect === 'destroy' || presentation.money}
           onClose={close}
           onDone={(reason) => {
             say(

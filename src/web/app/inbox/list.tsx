@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
 import type { Brief } from '../../../kernel/views/shapes.ts';
-import { Avatar, Badge, StateBadge, shortName } from '../../ui/badge.tsx';
+import { Avatar, Badge, DiffersBadge, StateBadge, shortName } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { useDecisions } from './decisions.tsx';
@@ -122,6 +122,7 @@ function Row({ row, current, search }: RowProps) {
           </span>
         ) : null}
         <span className="inbox-meta">
+          {row.differs ? <DiffersBadge of="approval" /> : null}
           {row.state === 'pending' ? null : <StateBadge state={row.state} />}
           {held || busy.has(row.id) ? (
             <Badge tone="info">{held ? 'Approved, on hold' : 'Approving'}</Badge>

@@ -1,5 +1,4 @@
 import { type FormEvent, useState } from 'react';
-import type { Item } from '../../../kernel/views/shapes.ts';
 import { type ApiError, post, toApiError } from '../../ui/api.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button, Field } from '../../ui/field.tsx';
@@ -9,21 +8,22 @@ const REASONS = ['Not needed', 'Wrong target', 'Change the content and ask again
 const DANGER_REASONS = ['Not needed', 'Wrong target', 'Count what is affected first, then ask again'];
 
 interface Props {
-  readonly item: Item;
+  readonly id: number;
+  /** It destroys or moves money: other reasons are offered. */
+  readonly danger?: boolean;
   onClose(): void;
   onDone(reason: string): void;
 }
 
-export function RejectDialog({ item, onClose, onDone }: Props) {
+export function RejectDialog({ id, danger = false, onClose, onDone }: Props) {
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  const danger = item.effect === 'destroy' || item.presentation.money;
   const reject = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     try {
-      await post(`/inbox/${item.id}/reject`, reason.trim() ? { reason: reason.trim() } : {});
+      await post(`/inbox/${id}/reject`, reason.trim() ? { reason: reason.trim() } : {});
       onDone(reason.trim());
     } catch (error) {
       setProblem(toApiError(error));

@@ -32,7 +32,13 @@ export function RejectMatching({ view, total, until, onClose }: Props) {
         total,
         ...(reason.trim() ? { reason: reason.trim() } : {}),
       });
-      say(`Rejected ${rejected.toLocaleString('en')}.`, { tone: 'good' });
+      const kept = total - rejected;
+      say(
+        kept === 0
+          ? `Rejected ${rejected.toLocaleString('en')}.`
+          : `Rejected ${rejected.toLocaleString('en')}. ${kept.toLocaleString('en')} stay pending: their requester cannot be read. Run \`countersign audit verify\`.`,
+        kept === 0 ? { tone: 'good' } : { tone: 'bad', stays: true },
+      );
       onClose();
     } catch (fault) {
       setProblem(toApiError(fault));
@@ -62,7 +68,8 @@ export function RejectMatching({ view, total, until, onClose }: Props) {
             that matches <UntrustedText text={filters.join(', ')} />
           </>
         ) : null}
-        , including those that are not on screen. Each decision is logged separately.
+        , including those that are not on screen and those that cannot be read. Each decision is logged
+        separately. An approval whose requester cannot be read stays pending.
       </p>
       <form id="reject-matching" className="stack" onSubmit={(event) => void reject(event)}>
         <ReasonField value={reason} onChange={setReason} />
