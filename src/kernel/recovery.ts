@@ -10,6 +10,7 @@ import { toApproval } from './approvals/row.ts';
 import type { ApprovalExecutor } from './approvals/service.ts';
 import { closeLostReads as closeReads, loseUse, settleUse } from './approvals/use.ts';
 import { prepareEntry } from './log/entry.ts';
+import { answerHash, argsSalt } from './log/rows/key-row.ts';
 import { writeWithEvidence } from './log/write.ts';
 import type { Ports } from './ports.ts';
 import type { CallsTable, Tables } from './store/tables.ts';
@@ -160,11 +161,13 @@ export async function settleCall(
       .returningAll()
       .executeTakeFirst();
     if (!row) return false;
+    const answer = JSON.stringify(outcome);
+    const salt = await argsSalt(trx, callId);
     const key = trx
       .updateTable('idempotency')
       .where('call_id', '=', callId)
       .where('state', '=', 'indeterminate');
-    if (happened) await key.set({ state: 'ok', outcome: JSON.stringify(outcome) }).execute();
+    if (happened) await key.set({ state: 'ok', outcome: answer }).execute();
     else
       await trx
         .deleteFrom('idempotency')
@@ -178,12 +181,22 @@ export async function settleCall(
         at: at.toISOString(),
         status: happened ? 'ok' : 'failed',
         principal: principalName(by),
-        ...(settlement.settled === 'not_done' && settlement.left ? { extra: { left: settlement.left } } : {}),
+        extra: settledExtra(settlement, salt, answer),
       }),
     );
     await settleUse(write, callId, { happened, usedUp, outcome }, at);
     return true;
   });
+}
+
+/** What its key answers and its approval stores from now on, as far as there is a salt to bind it by. */
+function settledExtra(settlement: Settlement, salt: string, answer: string): JsonObject | undefined {
+  const left = settlement.settled === 'not_done' ? settlement.left : undefined;
+  const extra: JsonObject = {
+    ...(left ? { left } : {}),
+    ...(salt === '' ? {} : { outcome_hash: answerHash(salt, answer) }),
+  };
+  return Object.keys(extra).length > 0 ? extra : undefined;
 }
 
 /** Calls made on the way that changed something, or may have. */

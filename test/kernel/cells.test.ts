@@ -6,7 +6,7 @@ import type { Database } from '../../src/kernel/store/database.ts';
 import type { Tables } from '../../src/kernel/store/tables.ts';
 import { fillStore } from '../support/busy-log.ts';
 import { ENGINES, openTestStore, type TestStore } from '../support/engines.ts';
-import { PERSON, type TestKernel } from '../support/kernel.ts';
+import { AGENT, PERSON, type TestKernel } from '../support/kernel.ts';
 
 type Cell = string | number | null;
 type Row = Record<string, Cell>;
@@ -23,11 +23,7 @@ const WITHOUT_MEANING: Readonly<Record<keyof Tables, Reasons>> = {
     latency_ms: 'a measurement; only that it is a duration is checked',
   },
   idempotency: {
-    scope_key:
-      'a key that is gone answers no one, as an expired one; a second run is a call of its own in the log',
-    digest: 'with another one the key answers no call: the same arguments are refused as different',
     created_at: 'read by no one',
-    expires_at: 'until when the key answers; a second run after that is a call of its own in the log',
   },
   counters: {},
   leases: { '*': 'says which process does background work now' },
@@ -38,12 +34,7 @@ const WITHOUT_MEANING: Readonly<Record<keyof Tables, Reasons>> = {
   approvals: {
     requester_label: 'how a client calls itself, never trusted',
     signers: 'for groups and filters; how many must sign is worked out again when it is shown and admitted',
-    context: 'notes of the toolkit for itself',
     group_id: 'groups rows in the inbox',
-    expires_at: 'an expired approval cannot be used; one that lives longer was approved by the same person',
-    decision_reason: 'the words of the person; no entry states them',
-    feedback: 'the words of the person; no entry states them',
-    outcome: 'a copy for the inbox; the proven result is in audit_payloads',
     version: 'keeps two decisions apart while they happen',
   },
   approval_edits: { old_args: 'what was edited away; its digest is checked' },
@@ -83,9 +74,27 @@ function changed(value: Cell): Cell {
   return value.slice(0, -1) + String.fromCharCode(last === 0x39 ? 0x38 : last === 0x66 ? 0x65 : last + 1);
 }
 
-/** Standing approvals, one of them used and one revoked, and signatures that are still awaited. */
-async function fillMore({ db }: Database, { call, kernel }: TestKernel): Promise<void> {
+/**
+ * Approvals with words of the person, one that came back and one of a read, a key whose call a person settled, standing
+ * approvals, one of them used and one revoked, and signatures that are still awaited.
+ */
+async function fillMore({ db }: Database, { call, kernel, setPolicy }: TestKernel): Promise<void> {
   await kernel.setPaused(false, PERSON);
+  await setPolicy({ require_approval_for: ['ledger_read', 'ledger_write'] } as never);
+  const { approvals } = kernel;
+  const asked = { tool: 'ledger_read', kind: 'permit', requester: AGENT, reason: 'please' } as const;
+  for (const args of [{ fail: false }, { fail: true }]) {
+    const { id } = await approvals.propose({ ...asked, args });
+    await approvals.approve(id, PERSON, { note: 'Once' });
+    expect((await call('ledger_read', args)).outcome.status).toBe(args.fail ? 'failed' : 'ok');
+  }
+  const unwanted = await approvals.propose({ ...asked, args: { echo: 'c' } });
+  await approvals.reject(unwanted.id, PERSON, { reason: 'No', feedback: 'Read it yourself' });
+  for (const key of ['settled', 'unknown']) {
+    const lost = await call('ledger_write_blind', { text: key, fail: true }, { idempotencyKey: key });
+    expect(lost.outcome.status).toBe('indeterminate');
+    if (key === 'settled') await kernel.settle(lost.callId, true, PERSON);
+  }
   const draft = {
     agent: 'agent:local',
     tool: 'ledger_write',
@@ -192,7 +201,15 @@ describe.each(ENGINES)('a changed cell on %s', (engine) => {
     300_000,
   );
 
-  it.each(['calls', 'approvals', 'counters', 'agents', 'audit_log', 'audit_payloads'] as const)(
+  it.each([
+    'calls',
+    'approvals',
+    'counters',
+    'agents',
+    'idempotency',
+    'audit_log',
+    'audit_payloads',
+  ] as const)(
     'that takes a whole row out of %s is named',
     async (table) => {
       for (const row of sample(rowsOf(table))) {

@@ -48,7 +48,7 @@ describe.each(ENGINES)('every move of an approval on %s', (engine) => {
   };
   const problems = async () => {
     await test.kernel.flush();
-    return (await verifyLog(store.database)).problems;
+    return (await verifyLog(store.database, { rows: true })).problems;
   };
   /** Another machine takes the process of this call for dead. */
   const loseCall = (callId: string) =>
@@ -98,9 +98,22 @@ describe.each(ENGINES)('every move of an approval on %s', (engine) => {
     const last = (await entriesOf(id)).at(-1);
     expect(last).toMatchObject({ kind: 'approval', status: 'failed', principal: 'system:kernel' });
     test.release();
-    // It was alive after all: what it read is evidence too, and no contradiction.
-    await running;
-    expect((await test.kernel.approvals.get(id))?.state).toBe('failed');
+    // It was alive after all: what it read is evidence too, and the approval is used up by it.
+    const { outcome, approval } = await running;
+    expect(outcome?.status).toBe('ok');
+    expect(approval).toMatchObject({ state: 'done', outcome: { status: 'ok' } });
+    expect(await published(id)).toEqual(['pending', 'approved', 'executing', 'failed', 'done']);
+    expect(await problems()).toEqual([]);
+  });
+
+  it('leaves a read that was closed as lost as it is when it fails after all', async () => {
+    const id = await route('ledger_read', { hold: true, fail: true });
+    const running = test.kernel.approvals.approve(id, PERSON);
+    await expect.poll(async () => (await test.kernel.approvals.get(id))?.state).toBe('executing');
+    now += 2 * HOUR;
+    await test.kernel.recover();
+    test.release();
+    expect((await running).approval).toMatchObject({ state: 'failed', outcome: { code: 'internal' } });
     expect(await problems()).toEqual([]);
   });
 

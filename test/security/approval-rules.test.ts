@@ -49,7 +49,7 @@ describe.each(ENGINES)('the rules of approvals on %s', (engine) => {
   const state = async (id: number) => (await test.kernel.approvals.get(id))?.state;
   const problems = async () => {
     await test.kernel.flush();
-    return (await verifyLog(store.database)).problems;
+    return (await verifyLog(store.database, { rows: true })).problems;
   };
   /** A person approves, and the process dies before it runs the call. */
   const approveAndDie = async (id: number) => {

@@ -128,9 +128,25 @@ describe.each(ENGINES)('an approval edited in the database, on %s', (engine) => 
   });
 
   it.each([
+    ['expiry', { expires_at: '2099-01-01T00:00:00.000Z' }, 'as its expiry'],
+    ['context', { context: '{"replay_key":"another"}' }, 'its title or content is not what was requested'],
+  ])('to another %s while it is pending cannot be approved', async (_what, set, why) => {
+    const id = await route({ text: 'harmless' });
+    await edit(id, set);
+    await expect(test.kernel.approvals.approve(id, PERSON)).rejects.toMatchObject({
+      code: 'approval_invalid',
+      message: expect.stringContaining(why),
+    });
+    expect(await test.lines()).toEqual([]);
+  });
+
+  it.each([
     ['approver', { decided_by: 'person:eve' }],
     ['approver, removed', { decided_by: null }],
     ['requester', { requester: 'agent:other' }],
+    ['expiry', { expires_at: '2099-01-01T00:00:00.000Z' }],
+    ['expiry, removed', { expires_at: null }],
+    ['context', { context: '{"project":"another"}' }],
   ])('to another %s does not run', async (_what, set) => {
     const { id, uuid } = await ask('ledger_permitted', { text: 'forged' });
     await test.kernel.approvals.approve(id, PERSON);

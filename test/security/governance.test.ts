@@ -189,7 +189,7 @@ describe('what would loosen governance', () => {
     expect(held.outcome).toMatchObject({ status: 'ok', replayed: true });
     expect(await test.lines()).toEqual(['first']);
     await test.kernel.flush();
-    expect((await verifyLog(store.database)).problems).toEqual([]);
+    expect((await verifyLog(store.database, { rows: true })).problems).toEqual([]);
   });
 
   it('two agents that ask for the same within a run wait in rows of their own, and it happens once', async () => {

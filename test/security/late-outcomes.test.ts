@@ -33,7 +33,7 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
   const state = async (id: number) => (await test.kernel.approvals.get(id))?.state;
   const problems = async () => {
     await test.kernel.flush();
-    return (await verifyLog(store.database)).problems;
+    return (await verifyLog(store.database, { rows: true })).problems;
   };
   /** Another machine takes the process of the running call for dead. */
   const takeForDead = async () => {

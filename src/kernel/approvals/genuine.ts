@@ -6,7 +6,8 @@ import { leafHash } from '../../lib/merkle.ts';
 import type { Entry } from '../log/entry.ts';
 import { type SignedDecision, signedDecision } from '../log/passkeys/entries.ts';
 import { type ApprovalEntry, entriesAbout } from '../log/rows/approval-entries.ts';
-import { findForgedWords } from '../log/rows/approval-words.ts';
+import { contextDigest } from '../log/rows/approval-terms.ts';
+import { findForgedWords, statedContext } from '../log/rows/approval-words.ts';
 import { writeWithEvidence } from '../log/write.ts';
 import type { LoggedDecision } from '../passkeys/signed.ts';
 import type { Database, Engine } from '../store/database.ts';
@@ -28,6 +29,9 @@ interface Logged {
   approver: string | undefined;
   decision: LastDecision | undefined;
   permit: boolean;
+  /** Until when it can be used; undefined where its request does not say so. */
+  expires: string | null | undefined;
+  context: string | undefined;
   /** The call that began under it and has not given it back. */
   user: string | undefined;
   /** How many signatures were required when it was queued. */
@@ -58,17 +62,19 @@ export class ForgedApproval extends ToolError {
 
 /**
  * Throws unless the decision that the row claims is in the log, is the last word on it, and was made on this very call.
- * Returns what the log says of its signatures.
+ * Returns what the log says of its signatures. `context` is what the row stores, where the caller has the row.
  */
 export async function requireGenuine(
   db: Database['db'],
   engine: Engine,
   approval: Approval,
   state: 'pending' | 'approved',
+  context?: string,
 ): Promise<LoggedDecision> {
   const logged = await readLogged(db, engine, approval.uuid);
   const why =
     contradiction(approval, logged, state) ??
+    contextContradiction(context, logged?.context) ??
     // A person decides by the title and content shown, which a list reads from the row.
     (state === 'pending' && (await findForgedWords({ db, engine }, [approval.id])).has(approval.id)
       ? 'its title or content is not what was requested'
@@ -163,11 +169,20 @@ function contradiction(
   if (logged.permit !== (approval.kind === 'permit')) return 'the log says it is another kind of approval';
   if (logged.requester !== undefined && logged.requester !== principalName(approval.requester))
     return `the log has ${logged.requester} as its requester`;
+  const expires = approval.expiresAt?.toISOString() ?? null;
+  if (logged.expires !== undefined && logged.expires !== expires)
+    return logged.expires === null ? 'the log has no expiry' : `the log has ${logged.expires} as its expiry`;
   const decider = approval.decidedBy && principalName(approval.decidedBy);
   if (state === 'approved' && (decider === undefined || logged.approver !== decider))
     return `the log has ${logged.approver} as its approver`;
   return undefined;
 }
+
+/** Toolkits act by the context: which project, which account. */
+const contextContradiction = (stored: string | undefined, logged: string | undefined): string | undefined =>
+  stored !== undefined && logged !== undefined && contextDigest(stored) !== logged
+    ? 'its context is not what was requested'
+    : undefined;
 
 const digestOf = ({ kind, tool, args, binding = {} }: Approval): string =>
   digest(tool, kind === 'permit' ? { args, binding } : args);
@@ -184,6 +199,8 @@ function loggedFrom(rows: readonly ApprovalEntry[]): Logged | undefined {
     approver: undefined,
     decision: undefined,
     permit: false,
+    expires: undefined,
+    context: undefined,
     user: undefined,
     required: 0,
     signed: undefined,
@@ -240,6 +257,11 @@ function readMove(logged: Logged, { tool, status, approval, extra, code, princip
   // A row that was closed as the log has it was not decided again.
   else if (code !== 'approval_invalid' && DECIDED.has(status ?? ''))
     logged.decision = { by: principal ?? '', at };
+  const context = statedContext({ extra });
+  if (status === 'pending' && context !== undefined) {
+    logged.context = context;
+    logged.expires = typeof extra?.expires === 'string' ? extra.expires : null;
+  }
   if (status === 'pending' && typeof extra?.sign === 'number')
     logged.required = Math.max(logged.required, extra.sign);
   if (status === 'approved') {

@@ -2,6 +2,7 @@ import type { Expression, ExpressionBuilder, Insertable, Selectable, SqlBool, Up
 import type { JsonObject } from '../../contract/json.ts';
 import type { ApprovalKind, ApprovalState } from '../../contract/ports.ts';
 import { type PreparedEntry, prepareEntry } from '../log/entry.ts';
+import { contextDigest, isSalted, resultDigest, saidDigest } from '../log/rows/approval-terms.ts';
 import type { EvidenceWrite } from '../log/write.ts';
 import { publishEvent } from '../store/events.ts';
 import type { ApprovalsTable, Tables } from '../store/tables.ts';
@@ -101,6 +102,11 @@ const ENTRY_COLUMNS = [
   'toolkit',
   'effect',
   'rule',
+  'context',
+  'expires_at',
+  'decision_reason',
+  'feedback',
+  'outcome',
 ] as const satisfies readonly (keyof ApprovalRow)[];
 type EntryRow = Pick<ApprovalRow, (typeof ENTRY_COLUMNS)[number]>;
 
@@ -170,6 +176,28 @@ function entryOf(
     code,
     rule: name === 'ask' ? row.rule : undefined,
     approval: name === 'expire' ? { uuid, digest } : { uuid, digest, requester, approver, permit },
-    extra,
+    extra: withTerms(extra, name, row),
   });
+}
+
+/** Moves that store a result with the approval and say so in an entry of their own. */
+const STORES_RESULT: ReadonlySet<TransitionName> = new Set([
+  'reopen',
+  'answer',
+  'giveBack',
+  'lose',
+  'invalidate',
+]);
+
+/** What the entry says of the cells that only it binds to the log. */
+function withTerms(
+  extra: JsonObject | undefined,
+  name: TransitionName,
+  row: EntryRow,
+): JsonObject | undefined {
+  const { context, expires_at } = row;
+  if (!isSalted(context)) return extra;
+  if (name === 'ask') return { ...extra, context_sha256: contextDigest(context), expires: expires_at };
+  if (name === 'approve' || name === 'reject') return { ...extra, said_sha256: saidDigest(row) };
+  return STORES_RESULT.has(name) ? { ...extra, outcome_sha256: resultDigest(row) } : extra;
 }

@@ -157,9 +157,14 @@ describe('a call that needs an approval', () => {
       const bodies = rows.map(({ body }) => JSON.parse(body));
       return bodies.filter(({ approval }) => approval?.uuid === uuid).map(({ extra }) => extra);
     };
-    const presentation_sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
-    expect(await extras(signed)).toEqual([{ ordered_by: 'person:ada', sign: 2, presentation_sha256 }]);
-    expect(await extras(plain)).toEqual([{ presentation_sha256 }]);
+    const hash = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const bound = (expiresAt: Date | undefined) => ({
+      presentation_sha256: hash,
+      context_sha256: hash,
+      expires: expiresAt?.toISOString(),
+    });
+    expect(await extras(signed)).toEqual([{ ordered_by: 'person:ada', sign: 2, ...bound(signed.expiresAt) }]);
+    expect(await extras(plain)).toEqual([bound(plain.expiresAt)]);
   });
 
   it('is refused to an agent that has as many pending as it may have', async () => {

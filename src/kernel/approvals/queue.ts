@@ -8,6 +8,7 @@ import { type Principal, principalName, samePrincipal } from '../../contract/pri
 import type { Tool } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { digest } from '../../lib/canonical.ts';
+import { saltContext } from '../log/rows/approval-terms.ts';
 import { writeWithEvidence } from '../log/write.ts';
 import type { SignersFor } from '../passkeys/requirement.ts';
 import type { Database } from '../store/database.ts';
@@ -307,7 +308,7 @@ export class ApprovalQueue {
       rule: proposal.rule,
       ...shown.columns,
       signers: sign,
-      context: JSON.stringify({ ...(await contextOf(bound)), ...proposal.context, ...ordered }),
+      context: saltContext({ ...(await contextOf(bound)), ...proposal.context, ...ordered }),
       run_id: proposal.runId ?? bound.tool.runOf?.(proposal.args) ?? null,
       group_id: proposal.groupId ?? null,
       created_at: at.toISOString(),

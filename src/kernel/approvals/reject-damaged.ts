@@ -1,10 +1,11 @@
-import type { Expression, Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { DamagedApproval } from '../../contract/ports.ts';
 import { type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
 import { writeWithEvidence } from '../log/write.ts';
 import type { Database } from '../store/database.ts';
 import type { Tables } from '../store/tables.ts';
 import { move } from './move.ts';
+import type { idsOf } from './query.ts';
 import { UnreadableApproval } from './row.ts';
 
 interface Words {
@@ -43,7 +44,10 @@ export async function rejectDamaged(
  * Of these approvals, those that stay when many are rejected together: their requester is damaged. The others that cannot
  * be read are rejected as this file does it one by one.
  */
-export async function unnameable(db: Kysely<Tables>, ids: Expression<number>): Promise<readonly number[]> {
+export async function unnameable(
+  db: Kysely<Tables>,
+  ids: ReturnType<typeof idsOf>,
+): Promise<readonly number[]> {
   const rows = await db.selectFrom('approvals').select(['id', 'requester']).where('id', 'in', ids).execute();
   return rows.filter(({ requester }) => !parsePrincipal(requester)).map(({ id }) => id);
 }

@@ -8,6 +8,7 @@ import {
 } from '../../contract/ports.ts';
 import { ENVIRONMENTS } from '../../contract/presentation.ts';
 import { type Principal, parsePrincipal } from '../../contract/principal.ts';
+import { withoutSalt } from '../log/rows/approval-terms.ts';
 import { parseDate, parseJson, parseObject, parseTexts } from '../store/cells.ts';
 import type { ApprovalsTable } from '../store/tables.ts';
 
@@ -89,7 +90,7 @@ const oneOf =
     values.find((one) => one === text);
 
 function parseRow(row: Row): Approval {
-  const context = must('context', parseObject(row.context));
+  const context = withoutSalt(must('context', parseObject(row.context)));
   const { ordered_by: orderedBy } = context;
   const requester = withLabel(must('requester', parsePrincipal(row.requester)), row.requester_label);
   return {

@@ -55,7 +55,7 @@ export async function beginUse(
     );
   }
   const stored = { ...toApproval(row), state: approval.state, version };
-  const decision = await requireGenuine(write.trx, write.engine, stored, 'approved');
+  const decision = await requireGenuine(write.trx, write.engine, stored, 'approved', row.context);
   return requireSigned(write, stored, decision, need);
 }
 
@@ -74,8 +74,14 @@ export async function finishUse(
   const where = { id: approval.id, callId };
   const set = { outcome: JSON.stringify(data) };
   // No row is moved when the call was refused before it used the approval, or was taken for dead.
-  if (state === 'pending' || state === 'approved') await giveBack(write, where, state, set, callId, at);
-  else await move(write, 'finish', where, { ...set, state }, { at, by: KERNEL });
+  if (state === 'pending' || state === 'approved') {
+    await giveBack(write, where, state, set, callId, at);
+    return;
+  }
+  const evidence = { at, by: KERNEL };
+  const moved = await move(write, 'finish', where, { ...set, state }, evidence);
+  // A slow read that was closed as lost and has answered after all: its entry says that it used the approval.
+  if (moved.length === 0 && state === 'done') await move(write, 'late', where, { ...set, state }, evidence);
 }
 
 /**

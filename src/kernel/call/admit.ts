@@ -21,7 +21,7 @@ import type { Tables } from '../store/tables.ts';
 import { type CallState, type Next, ownApproval, type Step } from './call.ts';
 import { agentPaused } from './caller.ts';
 import { PolicyStale, policyError, signatureNeed } from './decide.ts';
-import { callRow, entryOf, sealArgs } from './evidence.ts';
+import { callRow, entryOf, intentExtra, sealArgs } from './evidence.ts';
 import { ClaimLost } from './replay.ts';
 
 /** Explicit keys are forgotten after a day; keys scoped to a run hold as long as the run's evidence. */
@@ -45,7 +45,7 @@ async function claimKey(trx: Transaction<Tables>, engine: Engine, call: CallStat
     call.askedDigest,
     call.id,
     now.toISOString(),
-    keyExpiry(call, now),
+    call.replayUntil ?? null,
   ]);
   if (numAffectedRows === 0n) throw new ClaimLost();
 }
@@ -162,7 +162,9 @@ async function admitThen(call: CallState, next: Next, ports: Ports): Promise<Out
 
 async function admit(call: CallState, { database, now, limits }: Ports): Promise<void> {
   const args = sealArgs(call);
-  const entry = prepareEntry(entryOf(call, 'intent', { args: args.hash }));
+  call.replayUntil = keyExpiry(call, now());
+  const extra = intentExtra(call, args.salt);
+  const entry = prepareEntry(entryOf(call, 'intent', { args: args.hash, extra }));
   const approval = ownApproval(call);
   await writeWithEvidence(database, async (write) => {
     const { trx } = write;

@@ -82,6 +82,8 @@ export interface CallState {
   /** The standing approval that answers `ask` in its place; it is counted when the call is admitted. */
   standing: StandingUse | undefined;
   replayKey: string | undefined;
+  /** Until when the key answers, once it is taken; null: for as long as the evidence of its run. */
+  replayUntil?: string | null;
   replayOf: string | undefined;
   /** A call made on the way changed something, or may have: what is said of the whole must not hide it. */
   partDone: boolean;

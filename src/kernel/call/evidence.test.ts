@@ -4,8 +4,9 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { Approval } from '../../contract/ports.ts';
 import { LOCAL_AGENT } from '../../contract/principal.ts';
 import type { Tool } from '../../contract/tool.ts';
+import { keyHash } from '../log/rows/key-row.ts';
 import type { CallState } from './call.ts';
-import { callRow, codeOf, entryOf, sealArgs, sealResult } from './evidence.ts';
+import { callRow, codeOf, entryOf, heldKey, intentExtra, sealArgs, sealResult } from './evidence.ts';
 import { ALLOW, DONE, rawCall, toolNamed } from './steps.fixture.ts';
 
 const write = toolNamed('ledger_write');
@@ -102,13 +103,20 @@ describe('the entry of a call', () => {
     expect(approvalOf({ ...GRANT, decidedBy: undefined })).toEqual({ ...approval, approver: undefined });
   });
 
-  it('names on an intent the counters and the standing approval that it uses, and on no other', () => {
+  it('names on an intent the counters, the standing approval and the key that it uses', () => {
     const standing = { id: 4, uuid: 's' } as unknown as NonNullable<CallState['standing']>;
-    const extraOf = (kind: 'intent' | 'outcome', more: Partial<CallState>) =>
-      entryOf(callWith(more), kind, {}).extra;
-    expect(extraOf('intent', { limits: LIMITS })).toEqual({ limits: { all: 60, few: 3_600 } });
-    expect(extraOf('intent', { standing })).toEqual({ limits: {}, standing: 's' });
-    expect(extraOf('outcome', { limits: LIMITS, standing })).toBeUndefined();
+    const extraOf = (more: Partial<CallState>) => intentExtra(callWith(more), 'salt');
+    expect(extraOf({ limits: LIMITS })).toEqual({ limits: { all: 60, few: 3_600 } });
+    expect(extraOf({ standing })).toEqual({ limits: {}, standing: 's' });
+    expect(extraOf({ replayKey: 'k', askedDigest: 'd', replayUntil: 'later' })).toEqual({
+      limits: {},
+      replay_key: { hash: keyHash('salt', { scope_key: 'k', digest: 'd' }), until: 'later' },
+    });
+    expect(entryOf(callWith({ limits: LIMITS, standing }), 'outcome', {}).extra).toBeUndefined();
+  });
+
+  it('says until when a key is held also where the salt is gone', () => {
+    expect(heldKey(callWith({ replayKey: 'k' }), '')).toEqual({ until: null });
   });
 
   it('carries the whole, the run, the decision and what the step adds', () => {

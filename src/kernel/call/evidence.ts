@@ -4,6 +4,7 @@ import { principalName } from '../../contract/principal.ts';
 import type { EntryInput, EntryKind } from '../log/entry.ts';
 import { type SealedPayload, sealPayload } from '../log/log.ts';
 import { redactPrivate, redactSecrets } from '../log/privacy.ts';
+import { keyHash } from '../log/rows/key-row.ts';
 import type { CallsTable } from '../store/tables.ts';
 import type { CallState } from './call.ts';
 
@@ -73,14 +74,23 @@ export function entryOf(call: CallState, kind: EntryKind, more: Partial<EntryInp
         }
       : undefined,
     replayOf: call.replayOf,
-    extra: kind === 'intent' ? intentExtra(call) : undefined,
     ...more,
   };
 }
 
-const intentExtra = (call: CallState): JsonObject => ({
+/** What an intent says beyond the call: what it counts in, what it runs under and which key it holds. */
+export const intentExtra = (call: CallState, salt: string): JsonObject => ({
   limits: countedLimits(call),
   ...(call.standing ? { standing: call.standing.uuid } : {}),
+  ...(call.replayKey === undefined ? {} : { replay_key: heldKey(call, salt) }),
+});
+
+/** The idempotency key that a call holds; the salt is that of its arguments, and empty once they were erased. */
+export const heldKey = (call: CallState, salt: string): JsonObject => ({
+  ...(salt === ''
+    ? {}
+    : { hash: keyHash(salt, { scope_key: call.replayKey ?? '', digest: call.askedDigest }) }),
+  until: call.replayUntil ?? null,
 });
 
 /** Which counters the call counts in, and the length of their windows: verify recounts them from the log. */

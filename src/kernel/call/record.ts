@@ -8,14 +8,14 @@ import { checkJson } from '../../lib/json-shape.ts';
 import { finishLate, finishUse } from '../approvals/use.ts';
 import { type EntryInput, type EntryKind, type PreparedEntry, prepareEntry } from '../log/entry.ts';
 import { payloadRow } from '../log/log.ts';
-import { answerHash } from '../log/rows/key-row.ts';
+import { answerHash, argsSalt } from '../log/rows/key-row.ts';
 import { type EvidenceWrite, writeWithEvidence } from '../log/write.ts';
 import type { Ports } from '../ports.ts';
 import { PAYLOADS, runStatement, statement } from '../store/statements.ts';
 import type { Tables } from '../store/tables.ts';
-import { keyExpiry, refundLimits } from './admit.ts';
+import { refundLimits } from './admit.ts';
 import { type CallState, ownApproval, type Step } from './call.ts';
-import { callRow, codeOf, entryOf, sealArgs, sealResult } from './evidence.ts';
+import { callRow, codeOf, entryOf, heldKey, sealArgs, sealResult } from './evidence.ts';
 
 /** Outermost: every outcome leaves evidence. An admitted change is answered only once its outcome is durable. */
 export const recordOutcome =
@@ -95,10 +95,9 @@ async function recordChange(
   const result = sealResult(call, data, true);
   const finishedAt = now();
   const at = finishedAt.toISOString();
-  const answer = call.replayKey ? JSON.stringify(data) : '';
-  // A repeated call is answered only with what this entry names.
-  const extra =
-    call.replayKey && outcome.status === 'ok' ? { replay_hash: answerHash(result.salt, answer) } : undefined;
+  const isStored = call.replayKey !== undefined || ownApproval(call) !== undefined;
+  const answer = isStored ? JSON.stringify(data) : '';
+  const extra = isStored ? storedAnswer(call, outcome, result.salt, answer) : undefined;
   const entry = outcomeEntry(call, 'outcome', outcome, at, { result: result.hash, extra });
   await writeWithEvidence(database, async (write) => {
     const { trx } = write;
@@ -125,6 +124,15 @@ async function recordChange(
     if (isRefunded(outcome)) await refundLimits(trx, call.limits, call.startedAt);
   });
   call.evidenceHash = entry.hash;
+}
+
+/** What the entry says of the copies of a result: what a repeated call is answered with, and what its approval stores. */
+function storedAnswer(call: CallState, { status }: Outcome, salt: string, answer: string): JsonObject {
+  const hash = answerHash(salt, answer);
+  return {
+    ...(call.replayKey && status === 'ok' ? { replay_hash: hash } : {}),
+    ...(ownApproval(call) ? { outcome_hash: hash } : {}),
+  };
 }
 
 /** The commit may have succeeded without its answer, and another process may have settled the call since. */
@@ -171,14 +179,19 @@ async function settleLate(
     .set({ status: outcome.status, code, finished_at: at })
     .where('call_id', '=', call.id)
     .execute();
+  const answer = JSON.stringify(data);
   if (call.replayKey) {
-    const answer = JSON.stringify(data);
     await settleKey(trx, call, outcome, answer);
     if (outcome.status === 'ok') await takeKeyBack(trx, call, answer, at);
   }
   const approval = ownApproval(call);
   if (approval) await finishLate(write, { approval, callId: call.id }, outcome, data, finishedAt);
-  const extra = { late: true };
+  const salt = call.replayKey || approval ? await argsSalt(trx, call.id) : '';
+  const extra = {
+    late: true,
+    ...(call.replayKey && (await holdsKey(trx, call)) ? { replay_key: heldKey(call, salt) } : {}),
+    ...(salt === '' ? {} : { outcome_hash: answerHash(salt, answer) }),
+  };
   write.append(
     prepareEntry(entryOf(call, 'settled', { at, status: outcome.status, code: code ?? undefined, extra })),
   );
@@ -200,11 +213,20 @@ async function takeKeyBack(
       state: 'ok',
       outcome: answer,
       created_at: at,
-      expires_at: keyExpiry(call, new Date(at)),
+      expires_at: call.replayUntil ?? null,
     })
     .onConflict((conflict) => conflict.column('scope_key').doNothing())
     .execute();
 }
+
+/** Another call may have taken the key while this one was taken for dead. */
+const holdsKey = async (trx: Transaction<Tables>, call: CallState): Promise<boolean> =>
+  (await trx
+    .selectFrom('idempotency')
+    .select('call_id')
+    .where('scope_key', '=', call.replayKey ?? '')
+    .where('call_id', '=', call.id)
+    .executeTakeFirst()) !== undefined;
 
 async function settleKey(
   trx: Transaction<Tables>,
@@ -215,7 +237,8 @@ async function settleKey(
   const key = call.replayKey ?? '';
   const mine = trx.updateTable('idempotency').where('scope_key', '=', key).where('call_id', '=', call.id);
   if (outcome.status === 'ok') await mine.set({ state: 'ok', outcome: answer }).execute();
-  else if (outcome.status === 'indeterminate') await mine.set({ state: 'indeterminate' }).execute();
+  else if (outcome.status === 'indeterminate')
+    await mine.set({ state: 'indeterminate', outcome: null }).execute();
   // Only `ok` replays: after a failure the same key may try again.
   else
     await trx.deleteFrom('idempotency').where('scope_key', '=', key).where('call_id', '=', call.id).execute();
@@ -234,10 +257,12 @@ function recordOther(
   const data = outcomeData(outcome);
   const keep = outcome.status !== 'ok' || call.request.bound.tool.keepsResult === true;
   const result = sealResult(call, data, keep);
-  const entry = outcomeEntry(call, kindOf(call, outcome), outcome, at, {
-    result: result.hash,
-    args: args.hash,
-  });
+  const kind = kindOf(call, outcome);
+  const extra =
+    kind === 'read' && call.grant
+      ? storedAnswer(call, outcome, result.salt, JSON.stringify(data))
+      : undefined;
+  const entry = outcomeEntry(call, kind, outcome, at, { result: result.hash, args: args.hash, extra });
   call.evidenceHash = entry.hash;
   const row = {
     ...callRow(call),

@@ -4,31 +4,75 @@ import { entriesAbout } from '../log/rows/approval-entries.ts';
 import { ApprovalRowCheck } from '../log/verify/approval-rows.ts';
 import type { Database } from '../store/database.ts';
 
-/** Where the row of an approval differs from its audit entries, one sentence part each; empty when they agree. */
-export async function approvalDifferences(
-  database: Database,
-  { id, uuid, version }: { readonly id: number; readonly uuid: string; readonly version: number },
-): Promise<readonly string[]> {
-  const { db } = database;
-  const entries = await entriesOf(database, uuid);
-  if (entries.some(({ hash, body }) => leafHash(body) !== hash)) return ['has an entry that was changed'];
-  const check = new ApprovalRowCheck();
-  for (const { seq, body } of entries) check.take(seq, JSON.parse(body) as Entry);
-  const row = await db.selectFrom('approvals').selectAll().where('id', '=', id).executeTakeFirst();
-  // Read after its entries: a row that has moved on since the caller read it is ahead of them.
-  return row?.version === version ? check.compareOne(database, row) : [];
+interface Compared {
+  readonly id: number;
+  readonly uuid: string;
+  readonly version: number;
 }
 
-/** Those about the approval and those of the calls that used it: what recovery says of a call names only the call. */
-async function entriesOf({ db, engine }: Database, uuid: string) {
-  const about = await entriesAbout(db, engine, uuid);
-  const calls = about.flatMap(({ body }) => readBody(body)?.call ?? []);
-  if (calls.length === 0) return about;
+/** Where the row of an approval differs from its audit entries, one sentence part each; empty when they agree. */
+export const approvalDifferences = async (
+  database: Database,
+  approval: Compared,
+): Promise<readonly string[]> => (await differencesOf(database, [approval])).get(approval.id) ?? [];
+
+const BATCH = 100;
+
+/** Those of these approvals whose rows differ from their audit entries. */
+export async function findDiffering(
+  database: Database,
+  approvals: readonly Compared[],
+): Promise<ReadonlySet<number>> {
+  const differing = new Set<number>();
+  for (let start = 0; start < approvals.length; start += BATCH) {
+    const found = await differencesOf(database, approvals.slice(start, start + BATCH));
+    for (const [id, differences] of found) if (differences.length > 0) differing.add(id);
+  }
+  return differing;
+}
+
+async function differencesOf(
+  database: Database,
+  approvals: readonly Compared[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const { db } = database;
+  const entries = await entriesOf(
+    database,
+    approvals.map(({ uuid }) => uuid),
+  );
+  const check = new ApprovalRowCheck();
+  const changed = new Set<string | undefined>();
+  for (const { seq, hash, body, uuid } of entries) {
+    if (leafHash(body) === hash) check.take(seq, JSON.parse(body) as Entry);
+    else changed.add(uuid);
+  }
+  const ids = approvals.map(({ id }) => id);
+  const rows = await db.selectFrom('approvals').selectAll().where('id', 'in', ids).execute();
+  const versions = new Map(approvals.map(({ id, version }) => [id, version]));
+  // Read after its entries: a row that has moved on since the caller read it is ahead of them.
+  const same = rows.filter(({ id, version }) => versions.get(id) === version);
+  const found = new Map(await check.compareSome(database, same));
+  for (const { id, uuid } of approvals)
+    if (changed.has(uuid)) found.set(id, ['has an entry that was changed']);
+  return found;
+}
+
+/** Those about the approvals and those of the calls that used them: what recovery says of a call names only the call. */
+async function entriesOf({ db, engine }: Database, uuids: readonly string[]) {
+  const about = await entriesAbout(db, engine, uuids);
+  const users = new Map(
+    about.flatMap(({ uuid, body }) => {
+      const call = readBody(body)?.call;
+      return call === undefined ? [] : [[call, uuid] as const];
+    }),
+  );
+  if (users.size === 0) return about;
   const ofCalls = await db
     .selectFrom('audit_log')
-    .select(['seq', 'hash', 'body'])
-    .where('call_id', 'in', [...new Set(calls)])
+    .select(['seq', 'hash', 'body', 'call_id'])
+    .where('call_id', 'in', [...users.keys()])
     .execute();
-  const all = new Map([...about, ...ofCalls].map((one) => [one.seq, one]));
+  const more = ofCalls.map(({ call_id, ...entry }) => ({ ...entry, uuid: users.get(call_id ?? '') ?? '' }));
+  const all = new Map([...more, ...about].map((one) => [one.seq, one]));
   return [...all.values()].sort((a, b) => a.seq - b.seq);
 }

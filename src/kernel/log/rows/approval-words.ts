@@ -4,6 +4,7 @@ import type { Database } from '../../store/database.ts';
 import type { ApprovalsTable } from '../../store/tables.ts';
 import type { Entry } from '../entry.ts';
 import { type ApprovalEntry, entriesAbout } from './approval-entries.ts';
+import { contextDigest } from './approval-terms.ts';
 
 /** What people are shown of an approval, as it is stored: the columns that lists read, and the complete presentation. */
 export interface ApprovalWords
@@ -34,6 +35,12 @@ export function statedWords({
   if (kind !== 'edit' && !(kind === 'approval' && rule !== undefined)) return undefined;
   const digest = extra?.presentation_sha256;
   return { digest: typeof digest === 'string' ? digest : undefined };
+}
+
+/** The digest of the context, in the entry that asks. */
+export function statedContext({ extra }: Pick<Entry, 'extra'>): string | undefined {
+  const digest = extra?.context_sha256;
+  return typeof digest === 'string' ? digest : undefined;
 }
 
 /** An approval compared with its entries. */
@@ -82,13 +89,17 @@ type WordsRow = Awaited<ReturnType<typeof readWords>>[number];
 interface StatedWords {
   /** Undefined where the last entry that says what is shown is from before there was a digest. */
   digest: string | undefined;
+  /** The same for its context. */
+  context: string | undefined;
   isChanged: boolean;
   readonly digests: Set<string>;
 }
 
 function isForged(row: WordsRow, stated: StatedWords | undefined): boolean {
   if (!stated || stated.isChanged) return true;
-  return stated.digest !== undefined && row.summary !== ERASED && wordsDigest(row) !== stated.digest;
+  if (row.summary === ERASED) return false;
+  if (stated.context !== undefined && contextDigest(row.context) !== stated.context) return true;
+  return stated.digest !== undefined && wordsDigest(row) !== stated.digest;
 }
 
 /** Row and log are read one after the other: what was edited or erased in between is left to the next reader. */
@@ -112,7 +123,7 @@ async function readWords({ db }: Pick<Database, 'db'>, ids: readonly number[]) {
     .selectFrom('approvals as a')
     .leftJoin('approval_previews as p', 'p.approval_id', 'a.id')
     .select(['a.id', 'a.uuid', 'a.version', 'a.summary', 'a.gist', 'a.environment', 'a.risks', 'a.reason'])
-    .select('p.body')
+    .select(['a.context', 'p.body'])
     .where('a.id', 'in', [...new Set(ids)])
     .execute();
 }
@@ -121,7 +132,12 @@ async function readWords({ db }: Pick<Database, 'db'>, ids: readonly number[]) {
 function readStated(entries: readonly ApprovalEntry[]): ReadonlyMap<string, StatedWords> {
   const found = new Map<string, StatedWords>();
   for (const { uuid, hash: own, body } of entries) {
-    const one = found.get(uuid) ?? { digest: undefined, isChanged: false, digests: new Set() };
+    const one = found.get(uuid) ?? {
+      digest: undefined,
+      context: undefined,
+      isChanged: false,
+      digests: new Set(),
+    };
     found.set(uuid, one);
     // A changed entry proves nothing.
     if (leafHash(body) !== own) {
@@ -133,6 +149,7 @@ function readStated(entries: readonly ApprovalEntry[]): ReadonlyMap<string, Stat
     if (entry.approval) one.digests.add(entry.approval.digest);
     const words = statedWords(entry);
     if (words) one.digest = words.digest;
+    one.context = statedContext(entry) ?? one.context;
   }
   return found;
 }

@@ -4,6 +4,7 @@ import type { Database } from '../../store/database.ts';
 import type { ApprovalEditsTable, ApprovalsTable } from '../../store/tables.ts';
 import type { Entry, EntryApproval } from '../entry.ts';
 import { ERASED, statedWords, wordsDigest } from '../rows/approval-words.ts';
+import { ApprovalTerms, readSalts } from './approval-terms.ts';
 import type { RowFault, StateCheck } from './state-rows.ts';
 
 type Row = Selectable<ApprovalsTable>;
@@ -22,6 +23,7 @@ interface Stated {
   readonly edits: Entry[];
   /** Of title and content as they were stored with the last entry that says so. */
   words: string | undefined;
+  readonly terms: ApprovalTerms;
 }
 
 const PAGE = 500;
@@ -55,11 +57,12 @@ export class ApprovalRowCheck implements StateCheck {
       const rows = await readRows(database, last);
       const edits = await readEdits(database, rows);
       const forged = await this.#forgedWords(database, rows);
+      const salts = await this.#salts(database, rows);
       for (const row of rows) {
         missing.delete(row.uuid);
         if (row.summary === ERASED) erased += 1;
         const { seq } = this.#stated.get(row.uuid) ?? {};
-        for (const what of this.#faultsOf(row, edits, forged))
+        for (const what of this.#faultsOf(row, edits, forged, salts))
           faults.push({ seq, message: `Approval ${row.id} (${row.uuid}) ${what}.` });
       }
       const end = rows.at(-1);
@@ -75,15 +78,22 @@ export class ApprovalRowCheck implements StateCheck {
     return faults;
   }
 
-  /** Where the row of one approval differs, one sentence part each. Takes in no more than the entries about it. */
-  async compareOne(database: Database, row: Row): Promise<readonly string[]> {
-    return this.#faultsOf(row, await readEdits(database, [row]), await this.#forgedWords(database, [row]));
+  /** Where each of these rows differs, one sentence part each. Takes in no more than the entries about them. */
+  async compareSome(
+    database: Database,
+    rows: readonly Row[],
+  ): Promise<ReadonlyMap<number, readonly string[]>> {
+    const edits = await readEdits(database, rows);
+    const forged = await this.#forgedWords(database, rows);
+    const salts = await this.#salts(database, rows);
+    return new Map(rows.map((row) => [row.id, this.#faultsOf(row, edits, forged, salts)]));
   }
 
   #faultsOf(
     row: Row,
     edits: ReadonlyMap<number, ApprovalEditsTable[]>,
     forged: ReadonlySet<number>,
+    salts: ReadonlyMap<string, string>,
   ): readonly string[] {
     const stated = this.#stated.get(row.uuid);
     if (!stated) return ['has a row, but no entry in the log'];
@@ -91,6 +101,7 @@ export class ApprovalRowCheck implements StateCheck {
       ...this.#differences(row, stated),
       ...editErrors(row, edits.get(row.id) ?? [], stated.edits),
       ...(forged.has(row.id) ? ['has a title or content that differs from what the log says was shown'] : []),
+      ...stated.terms.differences(row, salts),
     ];
   }
 
@@ -109,11 +120,13 @@ export class ApprovalRowCheck implements StateCheck {
         call: null,
         edits: [],
         words: undefined,
+        terms: new ApprovalTerms(),
       };
       this.#stated.set(uuid, one);
     }
     const shown = statedWords(entry);
     if (shown) one.words = shown.digest;
+    one.terms.moved(entry);
     if (status === 'returned') {
       one.states = [one.permit ? 'approved' : 'pending'];
       if (!one.permit) one.decision = undefined;
@@ -145,11 +158,15 @@ export class ApprovalRowCheck implements StateCheck {
     one.call = call;
   }
 
-  #ended({ call = '', status, extra }: Entry): void {
+  #ended(entry: Entry): void {
+    const { call = '', status, extra } = entry;
     const one = this.#stated.get(this.#users.get(call) ?? '');
     if (!one) return;
+    const isLate = extra?.late === true;
+    // One that was taken for dead has stored nothing, and neither has one that failed after all.
+    if (extra?.interrupted !== true && !(isLate && status === 'failed')) one.terms.ended(entry, !isLate);
     const state = status === 'ok' ? 'done' : status === 'indeterminate' ? 'indeterminate' : 'failed';
-    if (extra?.late !== true) {
+    if (!isLate) {
       one.states = [state];
       return;
     }
@@ -158,11 +175,20 @@ export class ApprovalRowCheck implements StateCheck {
     one.call = undefined;
   }
 
-  #read({ call = '', parent, tool, status }: Entry, { uuid }: EntryApproval): void {
+  #read(entry: Entry, { uuid }: EntryApproval): void {
+    const { call = '', parent, tool, status } = entry;
     const one = this.#stated.get(uuid);
     if (!one || (parent !== undefined && one.asked?.tool !== tool)) return;
+    one.terms.ended(entry, status === 'ok');
     one.states = status === 'ok' ? ['done'] : [...one.states, 'failed'];
     one.call = status === 'ok' ? call : undefined;
+  }
+
+  #salts(database: Database, rows: readonly Row[]): Promise<ReadonlyMap<string, string>> {
+    return readSalts(
+      database,
+      rows.flatMap(({ uuid }) => this.#stated.get(uuid)?.terms.calls ?? []),
+    );
   }
 
   async #forgedWords({ db }: Database, rows: readonly Row[]): Promise<ReadonlySet<number>> {

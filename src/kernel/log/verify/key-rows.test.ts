@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
 import { openTestKernel, PERSON, type TestKernel } from '../../../../test/support/kernel.ts';
 import { isFirstUse } from '../../store/database.ts';
 import type { IdempotencyTable } from '../../store/tables.ts';
+import type { Entry } from '../entry.ts';
 import { erasePayloads } from '../erase.ts';
 import { KeyRowCheck } from './key-rows.ts';
 
@@ -17,18 +18,23 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
     await test.call('ledger_write', { text: 'two', fail: 'before' }, { idempotencyKey: 'b' });
     const settled = await test.call(
       'ledger_write_blind',
-      { text: 'three', fail: 'unknown' },
+      { text: 'three', fail: true },
       { idempotencyKey: 'c' },
     );
     await test.kernel.settle(settled.callId, true, PERSON);
-    await test.call('ledger_write_blind', { text: 'four', fail: 'unknown' }, { idempotencyKey: 'd' });
+    await test.call('ledger_write_blind', { text: 'four', fail: true }, { idempotencyKey: 'd' });
     await isFirstUse(store.database, 'nonce', new Date());
     await test.kernel.flush();
   });
   afterAll(() => store.close());
 
   const KEY = 'agent:local|ledger_write|a';
-  const compare = async () => (await new KeyRowCheck().compare(store.database)).map(({ message }) => message);
+  const compare = async () => {
+    const check = new KeyRowCheck();
+    const entries = await store.database.db.selectFrom('audit_log').select(['seq', 'body']).execute();
+    for (const { seq, body } of entries) check.take(seq, JSON.parse(body) as Entry);
+    return (await check.compare(store.database)).map(({ message }) => message);
+  };
   const whileSet = async (change: Partial<IdempotencyTable>): Promise<string[]> => {
     const { db } = store.database;
     const row = await db
@@ -57,7 +63,67 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
     ]);
     expect(await whileSet({ call_id: 'invented' })).toEqual([
       `${named} belongs to call invented, which is not in the log.`,
+      expect.stringMatching(`^The idempotency key of call ${call} is missing; the log says`),
     ]);
+  });
+
+  it('is named when its key, its arguments or its expiry was changed', async () => {
+    const other = `${KEY}b`;
+    const db = store.database.db;
+    await db.updateTable('idempotency').set({ scope_key: other }).where('scope_key', '=', KEY).execute();
+    expect(await compare()).toEqual([
+      `Idempotency key ${other} is not the key or not for the arguments that call ${call} was made with.`,
+    ]);
+    await db.updateTable('idempotency').set({ scope_key: KEY }).where('scope_key', '=', other).execute();
+    expect(await whileSet({ digest: 'other' })).toEqual([
+      `Idempotency key ${KEY} is not the key or not for the arguments that call ${call} was made with.`,
+    ]);
+    expect(await whileSet({ expires_at: null })).toEqual([
+      expect.stringMatching(/ expires at null, the log says \d{4}-/),
+    ]);
+  });
+
+  it('is named when a person settled its call and it answers something else', async () => {
+    const key = 'agent:local|ledger_write_blind|c';
+    const { db } = store.database;
+    const row = db.updateTable('idempotency').where('scope_key', '=', key);
+    const { outcome } = await db
+      .selectFrom('idempotency')
+      .select('outcome')
+      .where('scope_key', '=', key)
+      .executeTakeFirstOrThrow();
+    await row.set({ outcome: '{"data":1,"notes":{},"status":"ok"}' }).execute();
+    expect(await compare()).toEqual([expect.stringContaining(`${key} stores a result that call `)]);
+    await row.set({ outcome }).execute();
+  });
+
+  it('is named when its result is invented while the outcome is unknown', async () => {
+    const row = store.database.db.updateTable('idempotency').where('scope_key', 'like', '%|d');
+    await row.set({ outcome: '{"data":1,"notes":{},"status":"ok"}' }).execute();
+    expect(await compare()).toEqual([expect.stringContaining('stores a result that call ')]);
+    await row.set({ outcome: null }).execute();
+    expect(await compare()).toEqual([]);
+  });
+
+  it.each([
+    ['answers', 'agent:local|ledger_write|a'],
+    ['guards an unknown outcome', 'agent:local|ledger_write_blind|d'],
+  ])('is named when a row that %s is deleted, until it has expired', async (_, key) => {
+    const { db } = store.database;
+    const row = await db
+      .selectFrom('idempotency')
+      .selectAll()
+      .where('scope_key', '=', key)
+      .executeTakeFirstOrThrow();
+    await db.deleteFrom('idempotency').where('scope_key', '=', key).execute();
+    expect(await compare()).toEqual([
+      `The idempotency key of call ${row.call_id} is missing; the log says that the call holds it until ${row.expires_at}.`,
+    ]);
+    vi.setSystemTime(new Date(Date.parse(row.expires_at ?? '') + 1));
+    expect(await compare()).toEqual([]);
+    vi.useRealTimers();
+    await db.insertInto('idempotency').values(row).execute();
+    expect(await compare()).toEqual([]);
   });
 
   it('agrees once what it answered was erased, and is named when it then answers something', async () => {

@@ -1,28 +1,66 @@
 import type { Database } from '../../store/database.ts';
-import { keyDifference, keysWithEvidence } from '../rows/key-row.ts';
+import type { Entry } from '../entry.ts';
+import { keyDifference, keysWithEvidence, statedKey } from '../rows/key-row.ts';
 import type { RowFault, StateCheck } from './state-rows.ts';
 
 const BATCH = 500;
 
-/** Idempotency keys against the calls that hold them: what a repeated call is answered must be what the first one was. */
+interface HeldKey {
+  readonly seq: number;
+  readonly until: string | null;
+}
+
+/**
+ * Idempotency keys against the calls that hold them: what a repeated call is answered must be what the first one was, and
+ * a key that has not expired must still be there.
+ */
 export class KeyRowCheck implements StateCheck {
-  /** The rows name their calls, so nothing has to be remembered. */
-  take(): void {}
+  /** By call. Grows with keys that have not expired, each of which has a row. */
+  readonly #held = new Map<string, HeldKey>();
+  readonly #now = new Date().toISOString();
+
+  take(seq: number, entry: Entry): void {
+    const { kind, call = '', status, extra } = entry;
+    if (kind !== 'intent' && kind !== 'outcome' && kind !== 'settled') return;
+    const key = statedKey(entry);
+    if (key && !isOver(key, this.#now)) this.#held.set(call, { seq, until: key.until });
+    // A call that failed has freed its key; one that was late says so itself if it holds the key again.
+    else if (kind !== 'intent' && (extra?.late === true || !HOLDING.has(status ?? '')))
+      this.#held.delete(call);
+  }
 
   async compare(database: Database): Promise<RowFault[]> {
     const faults: RowFault[] = [];
+    const missing = new Map(this.#held);
     for (let offset = 0; ; offset += BATCH) {
       const groups = await readGroups(database, offset);
       for (const [key, group] of groups) {
         const [row] = group;
+        if (row) missing.delete(row.call_id);
         const why = row && keyDifference(row, group);
         if (why)
           faults.push({ seq: group.at(-1)?.seq ?? undefined, message: `Idempotency key ${key} ${why}.` });
       }
-      if (groups.size === 0) return faults;
+      if (groups.size === 0) break;
     }
+    const now = new Date().toISOString();
+    for (const [call, { seq, until }] of missing) {
+      if (isOver({ until }, now)) continue;
+      const time = until === null ? 'and does not expire' : `until ${until}`;
+      faults.push({
+        seq,
+        message: `The idempotency key of call ${call} is missing; the log says that the call holds it ${time}.`,
+      });
+    }
+    return faults;
   }
 }
+
+/** What a call that holds its key may have come to; afterwards the key is free. */
+const HOLDING: ReadonlySet<string> = new Set(['ok', 'indeterminate']);
+
+/** Expired keys are swept, or replaced by the next call. */
+const isOver = ({ until }: Pick<HeldKey, 'until'>, now: string): boolean => until !== null && until <= now;
 
 type KeyGroup = Awaited<ReturnType<ReturnType<typeof keysWithEvidence>['execute']>>;
 
