@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { leafHash } from '../../lib/merkle.ts';
 import { type Entry, readBody } from '../log/entry.ts';
 import { entriesAbout } from '../log/rows/approval-entries.ts';
@@ -27,6 +28,8 @@ export async function findDiffering(
   for (let start = 0; start < approvals.length; start += BATCH) {
     const found = await differencesOf(database, approvals.slice(start, start + BATCH));
     for (const [id, differences] of found) if (differences.length > 0) differing.add(id);
+    // SQLite answers in this thread; a server must still reply to others.
+    await setImmediate();
   }
   return differing;
 }

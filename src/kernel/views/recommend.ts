@@ -9,6 +9,7 @@ import { alwaysAsks } from '../approvals/standing.ts';
 import type { Kernel } from '../kernel.ts';
 import { parseObject } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
+import { findDiffering } from './approval-evidence.ts';
 import type { Recommendation, RecommendationsData } from './policy-shapes.ts';
 
 const DAY_MS = 86_400_000;
@@ -31,6 +32,8 @@ export interface RecommendPorts {
 
 interface Decided {
   readonly id: number;
+  readonly uuid: string;
+  readonly version: number;
   readonly state: string;
   readonly edited: boolean;
   readonly summary: string;
@@ -42,11 +45,14 @@ interface Group {
   readonly agent: string;
   readonly tool: string;
   readonly decided: Decided[];
+  /** Not every decision of it can be read. */
+  isDamaged: boolean;
 }
 
 /**
  * What people always decided the same way: a standing approval where they always approved, a rule that denies where they
- * always rejected. Nothing is proposed for calls that destroy, move money or need a signature.
+ * always rejected. Nothing is proposed for calls that destroy, move money or need a signature, nor where the row of a
+ * decision is not what the audit log has: leaving it out could hide the one that was decided otherwise.
  */
 export async function recommend(ports: RecommendPorts): Promise<RecommendationsData> {
   const { groups, lookedAt, since } = await readGroups(ports);
@@ -54,15 +60,17 @@ export async function recommend(ports: RecommendPorts): Promise<RecommendationsD
   const found: Recommendation[] = [];
   for (const group of groups) {
     await setImmediate();
+    const counts = countsOf(group.decided);
+    if (group.isDamaged || counts.asked < ENOUGH || !isUnanimous(counts)) continue;
     const bound = await ports.resolve(group.tool);
     if (!bound || (await isGrave(ports, bound, group))) continue;
-    const counts = countsOf(group.decided);
+    if ((await findDiffering(ports.database, group.decided)).size > 0) continue;
     const evidence = {
       ...counts,
       since,
       approvals: group.decided.slice(0, LISTED).map(({ id }) => id),
     };
-    if (counts.asked >= ENOUGH && counts.approved === counts.asked) {
+    if (counts.approved === counts.asked) {
       const draft = draftFor(group, ports.now);
       const isCovered = active.some(({ agent, tool }) => agent === group.agent && tool === group.tool);
       if (!isCovered && (await ports.standing.test(draft)).rejected === 0)
@@ -74,7 +82,7 @@ export async function recommend(ports: RecommendPorts): Promise<RecommendationsD
           draft,
           rule: null,
         });
-    } else if (counts.asked >= ENOUGH && counts.rejected === counts.asked) {
+    } else {
       found.push({ ...wordsOf(group, bound), kind: 'rule', ...denyRule(group), evidence, draft: null });
     }
   }
@@ -88,6 +96,8 @@ async function readGroups({ database, now }: RecommendPorts) {
     .selectFrom('approvals as a')
     .select((eb) => [
       'a.id',
+      'a.uuid',
+      'a.version',
       'a.state',
       'a.summary',
       'a.args',
@@ -110,10 +120,10 @@ async function readGroups({ database, now }: RecommendPorts) {
   const groups = new Map<string, Group>();
   for (const { requester, tool, edited, args: stored, ...row } of rows) {
     const args = parseObject(stored);
-    if (!args) continue;
     const key = `${requester}\n${tool}`;
-    const group = groups.get(key) ?? { agent: requester, tool, decided: [] };
-    group.decided.push({ ...row, edited: Boolean(edited), args });
+    const group = groups.get(key) ?? { agent: requester, tool, decided: [], isDamaged: false };
+    if (args) group.decided.push({ ...row, edited: Boolean(edited), args });
+    else group.isDamaged = true;
     groups.set(key, group);
   }
   return { groups: [...groups.values()], lookedAt: rows.length, since };
@@ -126,6 +136,9 @@ const countsOf = (decided: readonly Decided[]) => {
   const edited = decided.filter(({ state, edited: was }) => was && state !== 'rejected').length;
   return { asked: decided.length, approved: decided.length - rejected - edited, edited, rejected };
 };
+
+const isUnanimous = ({ asked, approved, rejected }: ReturnType<typeof countsOf>): boolean =>
+  approved === asked || rejected === asked;
 
 /** Destructive, money-moving and signed calls are decided one by one. */
 async function isGrave(

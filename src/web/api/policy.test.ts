@@ -1,4 +1,6 @@
+import type { Updateable } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApprovalsTable } from '../../kernel/store/tables.ts';
 import type {
   ExplainData,
   MatrixData,
@@ -148,6 +150,22 @@ describe('policy through the web API', () => {
     expect((await world.send('POST', '/standing', { draft })).status).toBe(201);
     expect((await world.call('ledger_write', { text: 'the eleventh' })).outcome.status).toBe('ok');
     expect(await get('/policy/recommendations')).toMatchObject({ recommendations: [] });
+  });
+
+  it.each<[string, Updateable<ApprovalsTable>]>([
+    ['was rejected and is said to be done', { state: 'done' }],
+    ['has another title', { summary: 'Write “report” to the ledger (local)' }],
+    ['has arguments that cannot be read', { args: '{' }],
+    ['was decided by someone else', { decided_by: 'person:mallory' }],
+  ])('recommends nothing by decisions of which one %s', async (what, forged) => {
+    for (let n = 0; n < 10; n += 1) await approve(await world.ask(`report ${n}`));
+    const id = await world.ask('report 10');
+    if (what.startsWith('was rejected')) await world.send('POST', `/inbox/${id}/reject`, {});
+    else await approve(id);
+    const all = what.startsWith('was rejected') ? 0 : 1;
+    expect((await get<RecommendationsData>('/policy/recommendations')).recommendations).toHaveLength(all);
+    await world.app.database.db.updateTable('approvals').set(forged).where('id', '=', id).execute();
+    expect(await get('/policy/recommendations')).toEqual({ recommendations: [], looked_at: 11 });
   });
 
   it('never recommends anything for a destructive tool', async () => {
