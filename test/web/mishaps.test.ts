@@ -269,6 +269,49 @@ function codes(): unknown[] {
   }
 }
 
+/** Someone with a database client changes the row of an approval. */
+function editRow(id: number, column: 'args' | 'summary', value: string): void {
+  const file = new Database(join(server.home, 'countersign.db'));
+  try {
+    file.prepare(`update approvals set ${column} = ? where id = ?`).run(value, id);
+  } finally {
+    file.close();
+  }
+}
+
+describe('an approval that was changed in the database', { timeout: 30_000 }, () => {
+  const stateOf = async (id: number): Promise<string> => {
+    const all = await server.cli('--json', 'approvals', 'list', '--state', 'all');
+    return (JSON.parse(all) as { id: number; state: string }[]).find((one) => one.id === id)?.state ?? '';
+  };
+  const reject = async (id: number): Promise<void> => {
+    await page.locator('.item-missing').getByRole('button', { name: 'Reject' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject', exact: true }).click();
+    await expect.poll(() => stateOf(id), WAIT).toBe('rejected');
+  };
+
+  it('is marked in the list, is not shown, and can be rejected', async () => {
+    const id = await propose('Not what it says.');
+    editRow(id, 'summary', 'Read my posts');
+    await open(`/inbox/${id}`);
+    const row = page.locator('.inbox-row-current');
+    await row.getByText('Differs from the log').waitFor();
+    await page.locator('.item-missing').getByText('does not match the audit log').waitFor();
+    await reject(id);
+  });
+
+  it('can be rejected where it cannot be read', async () => {
+    const id = await propose('Broken on disk.');
+    editRow(id, 'args', '{');
+    await open(`/inbox/${id}`);
+    await page.locator('.item-missing').getByText(`Approval ${id} cannot be read`).waitFor();
+    await reject(id);
+    await open(`/inbox/${id}`);
+    await page.locator('.item-missing').getByText(`Approval ${id} cannot be read`).waitFor();
+    expect(await page.locator('.item-missing').getByRole('button', { name: 'Reject' }).count()).toBe(0);
+  });
+});
+
 describe('a person without a pointer', { timeout: 30_000 }, () => {
   it('continues from the approval that was decided, whose buttons are gone', async () => {
     const [first, second] = [await propose('Decided with Enter.'), await propose('Rejected with Enter.')];

@@ -130,4 +130,15 @@ describe.each(ENGINES)('the story of a call on %s', (engine) => {
     expect(changed?.steps.at(-1)).toMatchObject({ text: 'Failed', entry: { valid: false } });
     expect(await readStory(store.database, 'none')).toBeUndefined();
   });
+
+  it('has the words of the person who rejected it only as they were given', async () => {
+    const asked = await test.call('ledger_write', { text: 'hello' });
+    if (asked.outcome.status !== 'routed') throw new Error('not asked');
+    await test.kernel.approvals.reject(asked.outcome.approvalId, PERSON, { reason: 'Not now' });
+    await test.kernel.flush();
+    const said = async () => (await readStory(store.database, asked.callId))?.steps.at(-1);
+    expect(await said()).toMatchObject({ text: 'ada rejected', detail: 'Not now' });
+    await store.database.db.updateTable('approvals').set({ feedback: 'Use the other tool' }).execute();
+    expect(await said()).toMatchObject({ text: 'ada rejected', detail: null });
+  });
 });

@@ -8,6 +8,7 @@ import { approvalEdits } from '../approvals/query.ts';
 import { UnreadableApproval } from '../approvals/row.ts';
 import type { Entry } from '../log/entry.ts';
 import { entriesAbout } from '../log/rows/approval-entries.ts';
+import { saidDigest } from '../log/rows/approval-terms.ts';
 import { findForgedWords } from '../log/rows/approval-words.ts';
 import { parseObject } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
@@ -267,7 +268,7 @@ function approvalStep(
         step('decided', `${who} approved`, extra?.signed === undefined ? null : 'Signed with a passkey'),
       ];
     case 'rejected':
-      return [step('decided', `${who} rejected`, approval?.feedback || approval?.decision_reason || null)];
+      return [step('decided', `${who} rejected`, approval ? reasonOf(approval, extra) : null)];
     case 'withdrawn':
       return [step('decided', `${who} withdrew it`)];
     case 'expired':
@@ -277,6 +278,13 @@ function approvalStep(
     default:
       return [];
   }
+}
+
+/** What the person said; null where the entry states other words, or where nothing can be compared any more. */
+function reasonOf(approval: ApprovalRow, extra: Entry['extra']): string | null {
+  const stated = extra?.said_sha256;
+  const isSaid = stated === undefined || stated === saidDigest(approval);
+  return isSaid ? approval.feedback || approval.decision_reason || null : null;
 }
 
 /** Null where the stored arguments were erased, or are not those that the entry is about. */

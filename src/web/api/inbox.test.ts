@@ -137,6 +137,32 @@ describe('the inbox routes', () => {
     expect(items[0]).not.toHaveProperty('differs');
   });
 
+  it.each([
+    ['outcome', '{"status":"ok","data":{"written":"another"},"notes":{}}'],
+    ['args', '{"text":"another"}'],
+  ] as const)('undo nothing by a row whose %s was changed', async (column, value) => {
+    await world.call('ledger_write_blind', { text: 'another' });
+    const id = await world.ask('one');
+    await world.send('POST', `/inbox/${id}/approve`, {});
+    expect((await world.get(`/inbox/${id}`)).body).toMatchObject({ undo: { tool: 'ledger_erase' } });
+    await world.app.database.db
+      .updateTable('approvals')
+      .set({ [column]: value })
+      .execute();
+    expect((await world.get(`/inbox/${id}`)).body).toMatchObject({
+      undo: null,
+      differences: [expect.any(String)],
+    });
+    expect(await world.send('POST', `/inbox/${id}/undo`)).toMatchObject({
+      status: 400,
+      body: {
+        code: 'approval_invalid',
+        error: expect.stringMatching(/is not what the audit log has.*Nothing was undone\./),
+      },
+    });
+    expect(await world.lines()).toEqual(['another', 'one']);
+  });
+
   it('let a person reject what cannot be read, and say so until it is rejected', async () => {
     const id = await world.ask('one');
     await world.app.database.db.updateTable('approvals').set({ args: '{' }).execute();

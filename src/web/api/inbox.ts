@@ -78,6 +78,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const approval = await mustFind(ports, context.req.param('id'));
     const bound = await ports.inventory.resolve(approval.tool);
     const held = ports.holds.of(approval);
+    const differences = await approvalDifferences(ports.database, approval);
     return {
       ...toJson(approval),
       held_by: held?.by ?? null,
@@ -87,9 +88,9 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       input_schema: bound?.tool.input.json ?? {},
       edits: await readEdits(ports.database, approval.id),
       presentation: await kernel.approvals.present(approval),
-      differences: [...(await approvalDifferences(ports.database, approval))],
+      differences: [...differences],
       signing: await readSigning(ports, approval, context.get('session').person),
-      undo: await showUndo(ports, approval),
+      undo: differences.length > 0 ? null : await showUndo(ports, approval),
     };
   });
 

@@ -4,6 +4,7 @@ import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval } from '../../contract/ports.ts';
 import type { Principal } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
+import { approvalDifferences } from '../../kernel/views/approval-evidence.ts';
 import { successfulDigests } from '../../kernel/views/calls.ts';
 import type { Item, UndoneData } from '../../kernel/views/shapes.ts';
 import { digest } from '../../lib/canonical.ts';
@@ -57,6 +58,14 @@ export async function showUndo(ports: WebPorts, approval: Approval): Promise<Ite
 
 /** Makes the calls that undo it, as the person, and stops at the first that does not come off. */
 export async function runUndo(ports: WebPorts, approval: Approval, person: Principal): Promise<UndoneData> {
+  // What the calls are made from is in the row, and what policy routes of them is approved by the same press.
+  const differences = await approvalDifferences(ports.database, approval);
+  if (differences.length > 0)
+    throw new ToolError(
+      'approval_invalid',
+      `Approval ${approval.id} is not what the audit log has: it ${differences.join('; ')}. Nothing was undone. Run \`countersign audit verify\`.`,
+      { detail: { approval_id: approval.id } },
+    );
   const undo = await undoOf(ports, approval);
   if (!undo) throw new ToolError('validation_error', 'This call cannot be undone.');
   const { bound, left, of } = undo;
