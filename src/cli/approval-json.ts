@@ -26,8 +26,8 @@ export function asJson(one: Approval | DamagedApproval, more: { readonly differs
   ) as JsonObject;
 }
 
-/** What a pending approval asks for, in the row of a table; one that is not what was requested is marked. */
-export const describeListed = (one: Approval, forged: ReadonlySet<number>): string | Painted =>
-  forged.has(one.id)
+/** What an approval asks for, in the row of a table; one that is not what the audit log has is marked. */
+export const describeListed = (one: Approval, marked: ReadonlySet<number>): string | Painted =>
+  marked.has(one.id)
     ? { text: `${DIFFERS}: ${plainText(describeAsked(one))}`, color: 'red' }
     : plainText(describeAsked(one));

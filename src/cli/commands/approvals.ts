@@ -12,13 +12,11 @@ import {
   type DamagedApproval,
   describeDamaged,
   isDamaged,
-  isReadable,
 } from '../../contract/ports.ts';
 import { type ApprovalPresentation, ENVIRONMENTS } from '../../contract/presentation.ts';
 import { describeRequester, parsePrincipal, principalName } from '../../contract/principal.ts';
-import { findForged } from '../../kernel/approvals/genuine.ts';
 import { approvalEdits, countFacets, type FacetCounts } from '../../kernel/approvals/query.ts';
-import { approvalDifferences } from '../../kernel/views/approval-evidence.ts';
+import { approvalDifferences, findMarked } from '../../kernel/views/approval-evidence.ts';
 import { previewDiff } from '../../lib/preview-diff.ts';
 import { colorOf, paint } from '../../terminal/color.ts';
 import { printChange, printDiff } from '../../terminal/diff.ts';
@@ -53,10 +51,12 @@ export function listApprovals(global: GlobalOptions, options: ListOptions): Prom
     const filter = filterOf(options, now());
     const order = options.state === undefined ? 'danger' : 'newest';
     const rows = await kernel.approvals.page({ ...filter, states, limit, order, fresh: true });
-    const forged = await findForged(database, rows.filter(isReadable));
-    if (global.json)
-      return printJson(rows.map((one) => asJson(one, forged.has(one.id) ? { differs: true } : {})));
-    const tell = (found: readonly (Approval | DamagedApproval)[]): void => {
+    if (global.json) {
+      const marked = await findMarked(database, rows);
+      return printJson(rows.map((one) => asJson(one, marked.has(one.id) ? { differs: true } : {})));
+    }
+    const tell = async (found: readonly (Approval | DamagedApproval)[]): Promise<void> => {
+      const marked = await findMarked(database, found);
       const cells = found.map((one) => {
         const id = String(one.id);
         if (isDamaged(one)) return [id, plainText(one.state), '', '', '', describeDamaged(one)];
@@ -66,7 +66,7 @@ export function listApprovals(global: GlobalOptions, options: ListOptions): Prom
           age(one.createdAt, now()),
           plainText(describeRequester(one.requester)),
           riskOf(one),
-          describeListed(one, forged),
+          describeListed(one, marked),
         ];
       });
       print(table(['ID', 'STATE', 'AGE', 'REQUESTER', 'RISK', 'ACTION'], cells, 110));
@@ -74,7 +74,7 @@ export function listApprovals(global: GlobalOptions, options: ListOptions): Prom
     const waiting = states.includes('pending');
     if (rows.length === 0) print(waiting ? 'No pending approvals.' : 'No approvals match.');
     else {
-      tell(rows);
+      await tell(rows);
       const facets = await countFacets(database.db, { ...filter, states });
       print(`\n${describeTotals(await kernel.approvals.count({ ...filter, states }), rows.length, facets)}`);
       if (waiting)
@@ -90,7 +90,7 @@ export function listApprovals(global: GlobalOptions, options: ListOptions): Prom
     });
     if (given.length === 0) return;
     print('\nUnused permits:');
-    tell(given);
+    await tell(given);
     print('\nWithdraw one: countersign approvals withdraw ID');
   });
 }

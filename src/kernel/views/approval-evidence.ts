@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import { type Approval, type DamagedApproval, isReadable } from '../../contract/ports.ts';
 import { leafHash } from '../../lib/merkle.ts';
+import { findForged } from '../approvals/genuine.ts';
 import { type Entry, readBody } from '../log/entry.ts';
 import { entriesAbout } from '../log/rows/approval-entries.ts';
 import { ApprovalRowCheck } from '../log/verify/approval-rows.ts';
@@ -32,6 +34,16 @@ export async function findDiffering(
     await setImmediate();
   }
   return differing;
+}
+
+/** Those that a list marks: pending ones that a person who opens them is refused, and others whose rows differ. */
+export async function findMarked(
+  database: Database,
+  approvals: readonly (Approval | DamagedApproval)[],
+): Promise<ReadonlySet<number>> {
+  const readable = approvals.filter(isReadable);
+  const decided = readable.filter(({ state }) => state !== 'pending');
+  return new Set([...(await findForged(database, readable)), ...(await findDiffering(database, decided))]);
 }
 
 async function differencesOf(

@@ -9,7 +9,7 @@ import type { StandingDraft, StandingTest, StandingView } from '../../contract/s
 export interface Brief {
   /** Its row cannot be read: the summary says so, and no other text or date of it is known. */
   readonly damaged?: true;
-  /** It is pending, and its row is not what the audit log says was requested: a person who opens it is refused. */
+  /** Its row is not what the audit log has. */
   readonly differs?: true;
   readonly id: number;
   readonly version: number;

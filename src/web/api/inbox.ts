@@ -1,13 +1,12 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { ToolError } from '../../contract/errors.ts';
-import { APPROVAL_STATES, type Approval, type ApprovalFilter, isReadable } from '../../contract/ports.ts';
+import { APPROVAL_STATES, type Approval, type ApprovalFilter } from '../../contract/ports.ts';
 import { ENVIRONMENTS } from '../../contract/presentation.ts';
 import { type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
-import { findForged } from '../../kernel/approvals/genuine.ts';
 import { countFacets, countGroups } from '../../kernel/approvals/query.ts';
 import { describeCalls } from '../../kernel/views/activity.ts';
-import { approvalDifferences } from '../../kernel/views/approval-evidence.ts';
+import { approvalDifferences, findMarked } from '../../kernel/views/approval-evidence.ts';
 import { readEdits } from '../../kernel/views/inbox.ts';
 import type { Item } from '../../kernel/views/shapes.ts';
 import type { WebPorts } from '../ports.ts';
@@ -39,8 +38,8 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const { upToId: _until, ...all } = filter;
     const order = wanted.state === 'pending' ? ORDERS[group] : 'newest';
     const items = await kernel.approvals.page({ ...filter, limit, offset, order });
-    const forged = await findForged(database, items.filter(isReadable));
-    const mark = (id: number) => (forged.has(id) ? ({ differs: true } as const) : {});
+    const marked = await findMarked(database, items);
+    const mark = (id: number) => (marked.has(id) ? ({ differs: true } as const) : {});
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 50 });
     const described = await describeCalls(database, (name) => ports.inventory.resolve(name), unsettled);
     const page = {
