@@ -103,6 +103,24 @@ describe.each(ENGINES)('approvals that meet a pause, a dead process or a missing
     expect(await problems()).toEqual([]);
   });
 
+  it('a late outcome leaves a key alone that another call has taken since', async () => {
+    await test.setPolicy({});
+    const first = test.call('ledger_write', { text: 'one', hold: true }, { idempotencyKey: 'k' });
+    expect(await takeForDead()).toMatchObject({ interrupted: 1, settled: 1 });
+    const second = await test.call('ledger_write', { text: 'two' }, { idempotencyKey: 'k' });
+    expect(second.outcome.status).toBe('ok');
+    test.release();
+    expect((await first).outcome.status).toBe('ok');
+    const again = await test.call('ledger_write', { text: 'two' }, { idempotencyKey: 'k' });
+    expect(again.outcome).toMatchObject({ status: 'ok', replayed: true, data: { written: 'two' } });
+    expect(await problems()).toEqual([]);
+    // The key of the second call is the one that must be there.
+    await store.database.db.deleteFrom('idempotency').execute();
+    expect((await problems()).map(({ message }) => message)).toEqual([
+      expect.stringContaining(`The idempotency key of call ${second.callId} is missing`),
+    ]);
+  });
+
   it('a call that did not finish but did some of its parts gives no permit back, and says so', async () => {
     const args = { texts: ['one', 'two'] };
     const permit = await permitted('ledger_batch', args);
