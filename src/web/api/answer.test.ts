@@ -1,5 +1,8 @@
+import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../routes/table.ts';
+import type { WebEnv } from '../sign-in.ts';
+import { answer } from './answer.ts';
 import { openWebWorld, type WebWorld } from './api.fixture.ts';
 
 describe('the table of routes', () => {
@@ -11,6 +14,15 @@ describe('the table of routes', () => {
     headers = { cookie: world.cookie, 'x-csrf-token': (body as { csrf: string }).csrf };
   });
   afterAll(() => world.close());
+
+  it('refuses a handler that gives anything else, which the compiler checks', () => {
+    const api = new Hono<WebEnv>();
+    // @ts-expect-error: the field is `total`.
+    answer(api, 'GET /inbox/count', () => ({ totl: 1 }));
+    // @ts-expect-error: the table has no such route.
+    expect(() => answer(api, 'GET /inbox/counts', () => ({ total: 1 }))).toThrow();
+    expect(api.routes).toHaveLength(1);
+  });
 
   const names = Object.keys(routes);
   it.each(names.sort((a, b) => Number(a.includes('sign-out')) - Number(b.includes('sign-out'))))(

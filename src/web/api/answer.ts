@@ -15,15 +15,15 @@ type BodyOf<R extends RouteSpec> = R extends { readonly body: infer B extends z.
   ? z.output<B>
   : undefined;
 
-/** The function behind a route of the table; the body is checked before. What it gives as a response is sent as it is. */
+/** The function behind a route of the table; the body is checked before. */
 type Answer<Name extends RouteName> = (
   context: Context<WebEnv, PathOf<Name>>,
   body: BodyOf<(typeof routes)[Name]>,
 ) => Answered<Name> | Promise<Answered<Name>>;
 
-type Answered<Name extends RouteName> = Written<z.output<(typeof routes)[Name]['reply']>> | Response;
+type Answered<Name extends RouteName> = Written<z.output<(typeof routes)[Name]['reply']>>;
 
-/** Binds a route of the table to the function that answers it. */
+/** Binds a route of the table to the function that answers it. One with a query leaves requests without it to others. */
 export function answer<Name extends RouteName>(
   api: Hono<WebEnv>,
   name: Name,
@@ -31,13 +31,15 @@ export function answer<Name extends RouteName>(
   status: 200 | 201 = 200,
 ): void {
   const [method = '', pattern = ''] = name.split(' ');
-  const [path = ''] = pattern.split('?');
+  const [path = '', query = ''] = pattern.split('?');
+  const [wanted = ''] = query.split('=');
   const { body: schema }: RouteSpec = routes[name];
-  api.on(method, path, async (context) => {
+  api.on(method, path, async (context, next) => {
+    if (wanted !== '' && !context.req.query(wanted)) return next();
     // What the route's own schema checked is what its handler takes.
     const body = (schema && (await readJson(context, schema))) as BodyOf<(typeof routes)[Name]>;
-    const given = await give(context, body);
-    if (given instanceof Response) return given;
-    return context.body(JSON.stringify(given), status, { 'content-type': 'application/json' });
+    return context.body(JSON.stringify(await give(context, body)), status, {
+      'content-type': 'application/json',
+    });
   });
 }

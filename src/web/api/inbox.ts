@@ -1,7 +1,12 @@
-import type { Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { ToolError } from '../../contract/errors.ts';
-import { APPROVAL_STATES, type Approval, type ApprovalFilter } from '../../contract/ports.ts';
+import {
+  APPROVAL_STATES,
+  type Approval,
+  type ApprovalFilter,
+  type DamagedApproval,
+} from '../../contract/ports.ts';
 import { ENVIRONMENTS } from '../../contract/presentation.ts';
 import { type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
 import { countFacets, countGroups } from '../../kernel/approvals/query.ts';
@@ -19,7 +24,6 @@ import { runUndo, showUndo } from './undo.ts';
 
 const ORDERS = { risk: 'danger', agent: 'requester', run: 'run', newest: 'newest' } as const;
 const listQuery = inboxFilter.extend({
-  brief: z.string().optional(),
   facets: z.string().optional(),
   group: z.enum(['risk', 'agent', 'run', 'newest']).default('risk'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -31,8 +35,8 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   const { kernel, database } = ports;
   const { db } = database;
 
-  answer(api, 'GET /inbox?brief=1', async (context) => {
-    const { brief, facets, group, limit, offset, ...wanted } = readQuery(context, listQuery);
+  const readPage = async <T>(context: Context<WebEnv>, toItem: (one: Approval | DamagedApproval) => T) => {
+    const { facets, group, limit, offset, ...wanted } = readQuery(context, listQuery);
     const asOf = wanted.until ?? (await newestId(ports));
     const filter = toFilter({ ...wanted, until: asOf }, ports.now());
     const { upToId: _until, ...all } = filter;
@@ -42,7 +46,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     const mark = (id: number) => (marked.has(id) ? ({ differs: true } as const) : {});
     const unsettled = await kernel.telemetry.calls({ statuses: ['indeterminate'], limit: 50 });
     const described = await describeCalls(database, (name) => ports.inventory.resolve(name), unsettled);
-    const page = {
+    return {
       total: await kernel.approvals.count(filter),
       as_of: asOf,
       newer: wanted.until === undefined ? 0 : await kernel.approvals.count({ ...all, afterId: asOf }),
@@ -50,24 +54,21 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       ...(facets
         ? { facets: { ...(await countFacets(db, filter)), age: await countAges(ports, filter) } }
         : {}),
+      items: items.map((one) => ({ ...toItem(one), ...mark(one.id) })),
+      indeterminate: described.map(({ call_id, title, tool, toolkit, principal, at }) => ({
+        call_id,
+        title,
+        tool,
+        toolkit,
+        principal,
+        at,
+      })),
     };
-    const indeterminate = described.map(({ call_id, title, tool, toolkit, principal, at }) => ({
-      call_id,
-      title,
-      tool,
-      toolkit,
-      principal,
-      at,
-    }));
-    // Without `brief` the items are whole; no page asks for that.
-    return brief
-      ? { ...page, items: items.map((one) => ({ ...toBrief(one), ...mark(one.id) })), indeterminate }
-      : context.json({
-          ...page,
-          items: items.map((one) => ({ ...toJsonOrDamaged(one), ...mark(one.id) })),
-          indeterminate,
-        });
-  });
+  };
+
+  answer(api, 'GET /inbox?brief=1', (context) => readPage(context, toBrief));
+  // With whole items; no page asks for it.
+  api.get('/inbox', async (context) => context.json(await readPage(context, toJsonOrDamaged)));
 
   answer(api, 'GET /inbox/count', async () => ({
     total: await kernel.approvals.count({ states: ['pending'] }),

@@ -56,7 +56,7 @@ const json = <T>(): z.ZodType<T, T> => z.custom<T>();
 
 /**
  * Every route whose reply a page reads: handlers must give what stands here, and pages get its type from the path. A
- * query in a path is one that pages must send; any other may follow.
+ * query in a path must be sent and comes first; any other may follow.
  */
 export const routes = {
   'GET /session': { reply: json<Session>() },

@@ -12,7 +12,7 @@ import {
   pending,
   type Row,
 } from './approval-rows.fixture.ts';
-import type { Told } from './history.fixture.ts';
+import type { EntryDraft } from './history.fixture.ts';
 
 const context = saltContext({ project: 'p' });
 const UNTIL = '2026-01-02T00:00:00.000Z';
@@ -24,14 +24,17 @@ const bound: Row = {
   feedback: null,
   outcome: null,
 };
-const askedBound: Told = { ...asked, extra: { context_sha256: contextDigest(context), expires: UNTIL } };
-const moved = (status: string, extra: object, more: Partial<Told> = {}): Told => ({
+const askedBound: EntryDraft = {
+  ...asked,
+  extra: { context_sha256: contextDigest(context), expires: UNTIL },
+};
+const moved = (status: string, extra: object, more: Partial<EntryDraft> = {}): EntryDraft => ({
   ...asked,
   rule: undefined,
   at: DECIDED_AT,
   status,
   principal: 'person:ada',
-  extra: extra as Told['extra'],
+  extra: extra as EntryDraft['extra'],
   ...more,
 });
 const saidOf = (decision_reason: string | null, feedback: string | null) => ({
@@ -43,12 +46,12 @@ const byKernel = { principal: 'system:kernel' };
 const decided: Partial<Row> = { decided_by: 'person:ada', decided_at: DECIDED_AT };
 const approvedRow: Row = { ...bound, ...decided, state: 'approved' };
 const granted = moved('approved', saidOf(null, null));
-const intent: Told = { kind: 'intent', call: 'c', tool: 'post', approval };
-const ended = (extra: object, more: Partial<Told> = {}): Told => ({
+const intent: EntryDraft = { kind: 'intent', call: 'c', tool: 'post', approval };
+const ended = (extra: object, more: Partial<EntryDraft> = {}): EntryDraft => ({
   kind: 'outcome',
   call: 'c',
   status: 'ok',
-  extra: extra as Told['extra'],
+  extra: extra as EntryDraft['extra'],
   ...more,
 });
 const hashOf = (salt: string, outcome: string) => ({ outcome_hash: answerHash(salt, outcome) });
@@ -81,7 +84,7 @@ describe('the terms of an approval', () => {
     expect(saltContext({})).not.toBe(saltContext({}));
   });
 
-  it.each<[string, Row, Told[]]>([
+  it.each<[string, Row, EntryDraft[]]>([
     ['it is pending', bound, [askedBound]],
     [
       'it does not expire',
@@ -172,7 +175,7 @@ describe('the terms of an approval', () => {
     expect(await found(askedBound, granted, intent, ended(hashOf('result salt', '"answer"')))).toEqual([]);
   });
 
-  it.each<[string, Row, Told[], string]>([
+  it.each<[string, Row, EntryDraft[], string]>([
     ['expiry', { ...bound, expires_at: null }, [askedBound], differs('expires_at', null, UNTIL)],
     [
       'expiry, also of an erased approval',
