@@ -22,6 +22,8 @@ export interface Draft {
   readonly timezone: string;
   readonly priority: string;
   readonly reason: string;
+  /** How many people must sign a decision with a passkey. */
+  readonly signers: string;
 }
 
 const NEW: Rule = { id: '', action: 'ask' };
@@ -48,6 +50,7 @@ export function draftOf(rule: Rule = NEW): Draft {
     timezone: schedule?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     priority: String(rule.priority ?? 100),
     reason: rule.reason ?? '',
+    signers: String(rule.signers ?? (rule.signed ? 1 : 0)),
   };
 }
 
@@ -69,7 +72,15 @@ export function ruleOf(draft: Draft): Rule {
       modes,
     }),
     ...scheduleOf(draft),
+    ...signaturesOf(draft),
   };
+}
+
+/** Only a decision of a person can be signed. */
+function signaturesOf({ action, signers }: Draft): Pick<Rule, 'signed' | 'signers'> {
+  const count = action === 'ask' ? Number(signers) : 0;
+  if (count === 0) return {};
+  return count === 1 ? { signed: true } : { signers: count };
 }
 
 function scheduleOf({ days, from, until, timezone }: Draft): Pick<Rule, 'schedule'> {

@@ -8,6 +8,9 @@ import { type Draft, WEEKDAYS } from './rule-draft.ts';
 const EFFECTS = ['read', 'change', 'destroy', 'propose', 'decide'] as const;
 const MODES = ['autopilot', 'composer'] as const;
 
+/** By how many people sign. */
+const SIGNERS = ['None', 'One person', 'Two people', 'Three people', 'Four people', 'Five people'] as const;
+
 interface Props {
   readonly draft: Draft;
   /** What is wrong, by field. */
@@ -91,6 +94,27 @@ export function RuleFields({ draft, errors, isNew, onChange }: Props) {
           </select>
         )}
       </Field>
+      {draft.action === 'ask' ? (
+        <Field
+          label="Signatures"
+          hint="Signed with a passkey, so that no program can decide."
+          error={errors.signed ?? errors.signers}
+        >
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={draft.signers}
+              onChange={({ target }) => onChange({ signers: target.value })}
+            >
+              {SIGNERS.map((label, count) => (
+                <option key={label} value={count}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      ) : null}
       <div className="rule-wide">
         {text('when', 'Condition', "CEL, for example args.text.contains('http') or size(args.text) > 200")}
       </div>

@@ -22,8 +22,17 @@ export function ruleSentence(rule: Rule): readonly (readonly [text: string, stro
   if (schedule && schedule.start !== schedule.end)
     parts.push([' between ', false], [`${schedule.start} and ${schedule.end} (${schedule.timezone})`, true]);
   if (rule.when) parts.push([' and ', false], [rule.when, true], [' is true', false]);
-  parts.push([', then ', false], [ACTS[rule.action], true], ['.', false]);
+  parts.push([', then ', false], [ACTS[rule.action], true]);
+  const signed = signaturesOf(rule);
+  if (signed) parts.push([', and the decision is ', false], [signed, true]);
+  parts.push(['.', false]);
   return parts;
+}
+
+/** Empty where a press of a button decides. */
+function signaturesOf({ signed, signers = signed ? 1 : 0 }: Rule): string {
+  if (signers === 0) return '';
+  return signers === 1 ? 'signed with a passkey' : `signed with passkeys by ${signers} people`;
 }
 
 const whoOf = (principals: Rule['principals']): string =>
@@ -62,6 +71,7 @@ export function describeRule(rule: Rule): string {
     schedule?.days && schedule.days.length < 7 ? `on ${schedule.days.join(', ')}` : '',
     schedule && schedule.start !== schedule.end ? `${schedule.start} to ${schedule.end}` : '',
     rule.when ? `when ${rule.when}` : '',
+    signaturesOf(rule),
   ].filter(Boolean);
   return parts.length > 0 ? parts.join('; ') : 'every change';
 }
