@@ -283,6 +283,13 @@ describe('the argument that says most', () => {
     expect(main({ a: 'x' }, 'b')).toBe('A: x');
   });
 
+  it('is what is run, where that is among them', () => {
+    expect(main({ database: 'main', sql: 'drop table a' }, ['database', 'sql'])).toBe('Sql: drop table a');
+    expect(main({ host: 'a', shell_command: 'ls' })).toBe('Shell command: ls');
+    expect(main({ database: 'main', statement: '' })).toBe('Database: main');
+    expect(main({ title: 'x', sqlite: 'y' })).toBe('Title: x');
+  });
+
   it('is neither empty nor an ID, and no part of another value', () => {
     expect(main({ a: '', b: 'y' })).toBe('B: y');
     expect(main({ group: { a: 'x' }, b: 'y' })).toBe('B: y');

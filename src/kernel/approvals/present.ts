@@ -121,13 +121,16 @@ const remoteName = ({ name, definition }: Tool): string =>
 export function mainArgument({ input }: Tool, args: JsonObject): string | undefined {
   const required = Array.isArray(input.json.required) ? input.json.required : [];
   const names = [...required.map(String), ...Object.keys(args)];
-  const [row] = names
+  const rows = names
     .filter((name) => typeof args[name] === 'string' && args[name] !== '')
     .flatMap((name) => fieldRows({ [name]: args[name] ?? '' }, input.json, NONE))
     .filter(({ type }) => type === 'text' || type === 'code');
+  // Which database it runs on says less than what it runs there.
+  const row = rows.find(({ name }) => RUNS.test(name)) ?? rows[0];
   return row && `${row.label}: ${row.text}`;
 }
 
+const RUNS = /(^|_)(sql|statement|script|command)$/iu;
 const NONE: ReadonlySet<string> = new Set();
 /** They steer the call and say nothing about what it does. */
 const STEERING: readonly string[] = ['dry_run', 'approval_id', 'idempotency_key'];
