@@ -201,8 +201,6 @@ export interface CallRecord {
   readonly callId: string;
   /** Where the stored time cannot be read: the one that the ID begins with. */
   readonly at: Date;
-  /** The first column that cannot be read. */
-  readonly damaged?: string;
   readonly tool: string;
   readonly toolkit: string;
   readonly category: string;
@@ -221,9 +219,6 @@ export interface CallRecord {
   readonly approvalId: number | undefined;
   readonly replayOf: string | undefined;
 }
-
-export const describeDamagedCall = ({ callId }: Pick<CallRecord, 'callId'>): string =>
-  `Call ${callId} cannot be read. Run \`countersign audit verify\`.`;
 
 export interface CallFilter {
   readonly tool?: string;

@@ -73,11 +73,9 @@ function filtered(db: Database['db'], filter: CallFilter) {
 }
 
 function toRecord(row: Row): CallRecord {
-  const at = parseDate(row.started_at);
   return {
     callId: row.call_id,
-    at: at ?? uuidTime(row.call_id),
-    ...(at ? {} : { damaged: 'started_at' }),
+    at: parseDate(row.started_at) ?? uuidTime(row.call_id),
     tool: row.tool,
     toolkit: row.toolkit,
     category: row.category,
@@ -109,14 +107,12 @@ async function detail(db: Database['db'], row: Row): Promise<CallDetail> {
     return body ? parseJson(body) : undefined;
   };
   const record = toRecord(row);
-  const finishedAt = row.finished_at === null ? undefined : parseDate(row.finished_at);
   return {
-    ...(row.finished_at === null || finishedAt ? {} : { damaged: 'finished_at' }),
     ...record,
     args: kept('args'),
     result: kept('result'),
     startedAt: record.at,
-    finishedAt,
+    finishedAt: row.finished_at === null ? undefined : parseDate(row.finished_at),
   };
 }
 

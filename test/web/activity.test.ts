@@ -266,5 +266,35 @@ describe('the verify button', () => {
     await openCall('get_mode');
     await page.getByRole('alert').getByText('Not verified').waitFor();
     expect(await page.locator('.verify-steps').textContent()).toContain('says principal is "person:eve"');
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('keeps the words of a call whose time cannot be read, and says that it differs', async () => {
+    const database = new SqliteFile(join(server.home, 'countersign.db'), { timeout: 5000 });
+    database.exec(`update calls set started_at = 'a while ago' where tool = 'x_search_tweets'`);
+    database.close();
+    await openCall('x_search_tweets');
+    await page.getByRole('alert').getByText('differs from the audit log').waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Search posts in X');
+    await page.goto(`${server.url}/activity?tool=x_search_tweets`);
+    await page
+      .locator('.call-row', { hasText: 'Search posts in X' })
+      .getByText('Differs from the log')
+      .waitFor();
+  });
+
+  it('says of a call without an entry that it is not proven, and mentions no entry of it', async () => {
+    const id = '019a0000-0000-7000-8000-000000000000';
+    const database = new SqliteFile(join(server.home, 'countersign.db'), { timeout: 5000 });
+    const names = database.prepare("select name from pragma_table_info('calls')").all() as { name: string }[];
+    const columns = names.map(({ name }) => name);
+    database.exec(`insert into calls (${columns.join(', ')})
+      select ${columns.map((name) => (name === 'call_id' ? `'${id}'` : name)).join(', ')} from calls where tool = 'runs_create' limit 1`);
+    database.close();
+    await page.goto(`${server.url}/activity/${id}`);
+    await page.getByRole('alert').getByText('Not proven').waitFor();
+    await page.getByText('Arguments are no longer stored.', { exact: true }).waitFor();
+    expect(await page.getByRole('region', { name: 'Evidence' }).count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
   });
 });

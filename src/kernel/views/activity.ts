@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
-import { type CallRecord, describeDamagedCall } from '../../contract/ports.ts';
+import type { CallRecord } from '../../contract/ports.ts';
 import { ENVIRONMENTS } from '../../contract/presentation.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { isObject } from '../../lib/is-object.ts';
@@ -43,8 +43,7 @@ export async function describeCalls(
     const words = known
       ? { ...known, title: call.status === 'ok' ? known.done : known.title }
       : toolWords(call, tools.get(call.tool), args.get(call.callId));
-    const { gist, environment } = words;
-    const title = call.damaged === undefined ? words.title : describeDamagedCall(call);
+    const { title, gist, environment } = words;
     return { ...toCall(call), title, gist, environment, approval_state: known?.state ?? null };
   });
 }

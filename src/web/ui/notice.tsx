@@ -3,13 +3,27 @@ import { type ApiError, toApiError } from './api.ts';
 import type { Tone } from './badge.tsx';
 import { Button } from './field.tsx';
 import { Icon, type IconName } from './icon.tsx';
+import { Prose } from './prose.tsx';
 import { UntrustedText } from './untrusted-text.tsx';
+
+/** Longer ones are shown in parts. */
+const LONG = 2000;
 
 /** What went wrong in its own words, which may quote strangers, and what can be done about it. */
 export const ErrorText = ({ error }: { readonly error: ApiError }) => (
   <div>
-    <UntrustedText block text={error.message} />
-    {error.hint ? <p className="muted small">{error.hint}</p> : null}
+    {error.message.length > LONG ? (
+      <UntrustedText block text={error.message} />
+    ) : (
+      <p className="foreign-block">
+        <Prose text={error.message} />
+      </p>
+    )}
+    {error.hint ? (
+      <p className="muted small">
+        <Prose text={error.hint} />
+      </p>
+    ) : null}
   </div>
 );
 

@@ -8,6 +8,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { EffectBadge, OutcomeBadge } from '../../ui/outcome-badge.tsx';
 import { apiPath } from '../../ui/place.ts';
+import type { Checked } from '../../ui/proof.ts';
 import { useTabTitle } from '../../ui/title.ts';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
 import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
@@ -24,6 +25,7 @@ export function CallPage({ id }: { readonly id: string }) {
   const path = `/activity/${encodeURIComponent(id)}` as const;
   const { data: call, error, refresh } = useQuery(path, { topics });
   const story = useQuery(`${path}/story`, { topics });
+  const [checked, setChecked] = useState<Checked>();
   const status = call?.status;
   useEffect(() => {
     if (status !== undefined) setOpen(['running', 'indeterminate', 'routed'].includes(status));
@@ -63,17 +65,11 @@ export function CallPage({ id }: { readonly id: string }) {
             ) : null}
             {story.data ? <p className="muted">{storySentence(story.data)}</p> : null}
           </header>
+          <Doubt call={call} checked={checked} />
           <div className="call-columns">
             {story.data ? <Story story={story.data} callId={id} /> : <Skeleton lines={6} />}
             <div className="stack call-side">
-              {call.proof ? (
-                <ProofCard call={call} proof={call.proof} />
-              ) : (
-                <Notice tone="bad">
-                  Not proven: the audit log has no entry of this call. Do not rely on what this page shows
-                  about it.
-                </Notice>
-              )}
+              {call.proof ? <ProofCard call={call} proof={call.proof} onChecked={setChecked} /> : null}
               {call.undo && call.approval_id ? (
                 <UndoCard
                   approval={call.approval_id}
@@ -94,6 +90,39 @@ export function CallPage({ id }: { readonly id: string }) {
         <Skeleton lines={8} />
       )}
     </div>
+  );
+}
+
+/** Why this page is not to be relied on, before anything that it shows. */
+function Doubt({
+  call,
+  checked,
+}: {
+  readonly call: CallDetail;
+  readonly checked: Checked | undefined;
+}) {
+  if (!call.proof)
+    return (
+      <Notice tone="bad">
+        <strong>Not proven.</strong> The audit log has no entry of this call. Do not rely on what this page
+        shows about it.
+      </Notice>
+    );
+  if (!checked || checked.ok) return null;
+  if (!checked.steps.some(({ ok }) => ok === false))
+    return (
+      <Notice tone="warn">
+        <strong>Not verified.</strong> This browser cannot check the proof.
+      </Notice>
+    );
+  return (
+    <Notice tone="bad">
+      <strong>Not verified.</strong>{' '}
+      {call.differences.length > 0
+        ? 'What is stored about this call differs from the audit log.'
+        : 'The proof of this call is invalid.'}{' '}
+      Do not rely on what this page shows about it.
+    </Notice>
   );
 }
 

@@ -19,7 +19,7 @@ const PAGE = 100;
 
 export default function ActivityPage() {
   const { call } = useParams<{ call?: string }>();
-  return call ? <CallPage id={call} /> : <CallList />;
+  return call ? <CallPage key={call} id={call} /> : <CallList />;
 }
 
 function CallList() {

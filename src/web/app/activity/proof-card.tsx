@@ -5,8 +5,8 @@ import { api } from '../../ui/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { type Checked, checkProof } from '../../ui/proof.ts';
+import { Prose } from '../../ui/prose.tsx';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
 import { JsonView } from '../../ui/untrusted-text.tsx';
 
@@ -24,10 +24,11 @@ const NO_CRYPTO: Checked = {
 interface Props {
   readonly call: CallDetail;
   readonly proof: ProofFile;
+  onChecked(checked: Checked): void;
 }
 
 /** The proof that the entries of this call are in the signed log, checked here rather than believed. */
-export function ProofCard({ call, proof }: Props) {
+export function ProofCard({ call, proof, onChecked }: Props) {
   const [checked, setChecked] = useState<Checked & { readonly ms: number }>();
   const [open, setOpen] = useState(false);
   const describeError = useErrorToast();
@@ -38,7 +39,8 @@ export function ProofCard({ call, proof }: Props) {
     const start = performance.now();
     const found = crypto.subtle ? await checkProof(proof, { keys, evidenceHash, differences }) : NO_CRYPTO;
     setChecked({ ...found, ms: performance.now() - start });
-  }, [proof, evidenceHash, differences]);
+    onChecked(found);
+  }, [proof, evidenceHash, differences, onChecked]);
   useEffect(() => {
     verify().catch(describeError);
   }, [verify, describeError]);
@@ -49,7 +51,7 @@ export function ProofCard({ call, proof }: Props) {
   return (
     <section className="card side-card" aria-label="Evidence">
       <header className="side-head">
-        <Icon name="checked" />
+        <Icon name={checked && !checked.ok ? 'bad' : 'checked'} />
         <h2>Proof</h2>
         <span className="grow" />
         {checked ? (
@@ -62,13 +64,13 @@ export function ProofCard({ call, proof }: Props) {
         )}
       </header>
       <div role="status" className="side-body">
-        {checked && !checked.ok ? (
-          <Notice tone="bad">Not verified. Do not rely on what this page shows about the call.</Notice>
-        ) : null}
         <ul className="verify-steps">
           {checked?.steps.map(({ text, ok, detail }) => (
             <li key={text} title={detail} className={ok === false ? 'tone-bad' : 'verify-ok'}>
-              <Icon name={MARKS[`${ok}`]} /> <span>{text}</span>
+              <Icon name={MARKS[`${ok}`]} />{' '}
+              <span>
+                <Prose text={text} />
+              </span>
             </li>
           ))}
         </ul>

@@ -33,7 +33,7 @@ function lookOf({ kind, text, entry }: StoryStep): readonly [IconName, Tone] {
 export const Story = ({ story, callId }: { readonly story: CallStory; readonly callId: string }) => (
   <section aria-label="Story of this call" className="story">
     <h2>Story of this call</h2>
-    {story.entries === 0 ? <p className="tone-bad">The audit log has no entry of this call.</p> : null}
+    {story.entries === 0 ? <p className="muted">No entries.</p> : null}
     <ol className="story-steps">
       {story.steps.map((step, index) => (
         <Step

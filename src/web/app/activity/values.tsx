@@ -30,7 +30,9 @@ export function Arguments({ call }: { readonly call: CallDetail }) {
         </div>
       </header>
       {call.args === null ? (
-        <p className="side-body muted">Arguments are no longer stored; the audit entry keeps their hash.</p>
+        <p className="side-body muted">
+          Arguments are no longer stored{call.proof ? '; the audit entry keeps their hash' : ''}.
+        </p>
       ) : exact ? (
         <div className="side-body">
           <JsonView value={call.args} label="Arguments as JSON" />
@@ -60,9 +62,9 @@ export function Result({ call }: { readonly call: CallDetail }) {
   );
 }
 
-function noResult({ effect, status }: CallDetail): string {
+function noResult({ effect, status, proof }: CallDetail): string {
   if (status === 'routed') return 'No result: the call required approval.';
   return effect === 'read'
-    ? 'Results of reads are not stored; the audit entry keeps their hash.'
+    ? `Results of reads are not stored${proof ? '; the audit entry keeps their hash' : ''}.`
     : 'No result, or no longer stored.';
 }
