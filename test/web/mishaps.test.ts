@@ -169,6 +169,20 @@ describe('what went wrong', { timeout: 30_000 }, () => {
     await article.getByText('It may have been deleted').waitFor();
   });
 
+  it('in the database marks the approval that cannot be read in the list, and its page says what to run', async () => {
+    const id = await propose('Soon unreadable');
+    const database = new Database(join(server.home, 'countersign.db'), { timeout: 5000 });
+    const { args } = database.prepare('select args from approvals where id = ?').get(id) as { args: string };
+    database.prepare("update approvals set args = '{a' where id = ?").run(id);
+    await open(`/inbox/${id}`);
+    const row = page.getByRole('link', { name: new RegExp(`^Approval ${id} x_post_tweet Cannot be read`) });
+    await row.waitFor();
+    expect(await row.getAttribute('aria-current')).toBe('true');
+    await page.getByRole('alert').locator('code', { hasText: 'countersign audit verify' }).waitFor();
+    database.prepare('update approvals set args = ? where id = ?').run(args, id);
+    database.close();
+  });
+
   it('leaves the page usable when a screen cannot be loaded, and says so when the server is away', async () => {
     await open('/');
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();

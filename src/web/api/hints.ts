@@ -8,7 +8,7 @@ const FOR_PEOPLE: Readonly<Partial<Record<ErrorCode, string | null>>> = {
   conflict: 'It has changed since you opened it. Review the current version and decide again.',
   approval_state: 'Someone has already decided this. The page shows the result.',
   approval_required: 'It is pending in your inbox.',
-  approval_invalid: 'It no longer matches what was approved. The agent must request approval again.',
+  approval_invalid: 'The agent must request approval again.',
   indeterminate: 'Check the target system, then settle it at the top of your inbox.',
   paused: 'All changes are paused. Select Resume at the top of the page.',
   busy: 'An identical call is still running. Wait for it to finish.',

@@ -3,6 +3,7 @@ import { useQuery } from './api.ts';
 import { DiffersBadge } from './badge.tsx';
 import { Icon } from './icon.tsx';
 import { TimeAgo } from './page-head.tsx';
+import { Prose } from './prose.tsx';
 import { PlacedTitle, UntrustedText } from './untrusted-text.tsx';
 import './pending.css';
 
@@ -38,7 +39,11 @@ export function Pending({ filter, compact }: Props) {
               <Link href={`/inbox/${id}?${filter}`} className="pending-row">
                 <span className="pending-title">
                   {differs ? <DiffersBadge of="approval" /> : null}
-                  <PlacedTitle title={summary} environment={environment} />
+                  {damaged ? (
+                    <Prose text={summary} />
+                  ) : (
+                    <PlacedTitle title={summary} environment={environment} />
+                  )}
                 </span>
                 {gist ? (
                   <span className="pending-gist">

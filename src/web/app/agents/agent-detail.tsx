@@ -6,8 +6,9 @@ import { Avatar, Skeleton } from '../../ui/badge.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { ErrorNotice } from '../../ui/notice.tsx';
+import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { TimeAgo } from '../../ui/page-head.tsx';
+import { Prose } from '../../ui/prose.tsx';
 import { useErrorToast, useToast } from '../../ui/toast.tsx';
 import { StandingSentence, UntrustedText } from '../../ui/untrusted-text.tsx';
 
@@ -47,7 +48,7 @@ export function AgentDetail({ name, onChange }: { readonly name: string; onChang
               </>
             ) : null}
             {data.damaged ? (
-              data.damaged
+              'token date not known'
             ) : data.token_since ? (
               <>
                 token since{' '}
@@ -82,6 +83,13 @@ export function AgentDetail({ name, onChange }: { readonly name: string; onChang
           </>
         )}
       </header>
+      {data.damaged ? (
+        <div className="agent-notice">
+          <Notice tone="bad">
+            <Prose text={data.damaged} />
+          </Notice>
+        </div>
+      ) : null}
       <Figures data={data} />
       <div className="agent-columns">
         <Alone data={data} />

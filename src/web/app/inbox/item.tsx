@@ -196,10 +196,6 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
     <article className="item" aria-label={`Approval ${item.id}`} ref={box} tabIndex={-1}>
       <div className="item-scroll">
         <ItemHead item={item} place={place} onMove={onMove} />
-        <FactStrip item={item} />
-        <Reasons item={item} />
-        <ErrorNotice error={problem} />
-        <Outcome item={item} />
         {item.differences.length > 0 ? (
           <Notice tone="bad">
             This approval is not what the audit log has: it{' '}
@@ -207,6 +203,10 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
             it.
           </Notice>
         ) : null}
+        <FactStrip item={item} />
+        <Reasons item={item} />
+        <ErrorNotice error={problem} />
+        <Outcome item={item} />
         {changed ? <ChangedNotice item={item} onRead={() => setRead(item.version)} /> : null}
         {presentation.stale ? (
           <Notice tone="bad">

@@ -95,11 +95,23 @@ function Row({ row, current, search }: RowProps) {
   const held = holdOf(row.id) !== undefined;
   if (row.damaged)
     return (
-      <Link href={`/inbox/${row.id}${search}`} className="inbox-link">
+      <Link
+        href={`/inbox/${row.id}${search}`}
+        className="inbox-link"
+        aria-current={current ? 'true' : undefined}
+      >
         <span className="kind">
           <Icon name="warn" />
         </span>
-        <span className="inbox-text">{row.summary}</span>
+        <span className="inbox-text">
+          <span className="inbox-line">Approval {row.id}</span>
+          <span className="inbox-gist">
+            <UntrustedText text={row.tool} />
+          </span>
+          <span className="inbox-meta">
+            <Badge tone="bad">Cannot be read</Badge>
+          </span>
+        </span>
       </Link>
     );
   return (

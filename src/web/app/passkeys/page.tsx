@@ -16,18 +16,20 @@ import { ModeChoice } from './mode-choice.tsx';
 
 /** A process with a shell can reset as well as a person, so what it did is shown for as long as the log exists. */
 const Resets = ({ resets }: Pick<PasskeyData, 'resets'>) => (
-  <section aria-label="Resets">
+  <section aria-label="Resets" className="stack">
     <h2>Resets</h2>
-    <Notice tone="warn">Keys from before a reset do not vouch for later ones.</Notice>
-    <ul>
+    <Notice tone="warn">
       {resets.map(({ at, by, removed }) => (
-        <li key={at}>
-          <TimeAgo at={at} /> ({at.slice(0, 16).replace('T', ' ')} UTC) by{' '}
-          <UntrustedText text={by.replace('person:', '')} />: {removed}{' '}
-          {removed === 1 ? 'passkey' : 'passkeys'} removed without a signature
-        </li>
+        <p key={at}>
+          <strong>
+            {removed} {removed === 1 ? 'passkey' : 'passkeys'} removed without a signature
+          </strong>{' '}
+          by <UntrustedText text={by.replace('person:', '')} />, <TimeAgo at={at} /> (
+          {at.slice(0, 16).replace('T', ' ')} UTC)
+        </p>
       ))}
-    </ul>
+      <p>Keys from before a reset do not vouch for later ones.</p>
+    </Notice>
   </section>
 );
 
@@ -76,7 +78,7 @@ export default function PasskeysPage() {
         </Notice>
       ) : null}
       {data && data.keys.length === 0 ? (
-        <Empty title="No passkeys yet" icon="key">
+        <Empty title={data.resets.length > 0 ? 'No passkeys' : 'No passkeys yet'} icon="key">
           <p>Add one before an agent has a shell on this machine, then a second one.</p>
         </Empty>
       ) : data ? (

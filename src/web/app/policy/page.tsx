@@ -38,7 +38,11 @@ function Unlogged() {
   };
   return (
     <Notice tone="bad">
-      <p>{data.status.problem}</p>
+      <p>
+        <strong>No change is allowed.</strong> The stored rules do not match the audit log:{' '}
+        <code>countersign audit verify</code> has the details. Discard them, and the configuration file
+        applies again.
+      </p>
       <Button small onClick={() => void discard()}>
         Discard the stored rules
       </Button>
