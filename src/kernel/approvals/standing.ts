@@ -236,8 +236,7 @@ export class StandingApprovals {
 const equalArgs = ({ predicates }: StandingDraft): JsonObject =>
   Object.fromEntries(predicates.flatMap((one) => (one.op === 'equals' ? [[one.arg, one.value]] : [])));
 
-export const SIGNED_EACH_TIME =
-  'Calls that need a passkey are signed each time, so they cannot be approved in advance.';
+export const SIGNED_EACH_TIME = 'Calls that need a passkey are signed each time.';
 
 const DAY_MS = 86_400_000;
 const TESTED = 200;

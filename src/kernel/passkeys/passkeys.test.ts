@@ -288,7 +288,7 @@ describe.each(ENGINES)('passkeys on %s', (engine) => {
       await setMode('always');
       await expect(test.kernel.standing.add(draft(), PERSON)).rejects.toMatchObject({
         code: 'not_allowed',
-        message: 'Calls that need a passkey are signed each time, so they cannot be approved in advance.',
+        message: 'Calls that need a passkey are signed each time.',
       });
       const approval = await test.kernel.approvals.get(await ask());
       const shown = approval && (await test.kernel.approvals.present(approval));

@@ -60,7 +60,7 @@ export function DecisionBar({ item, busy, ready, held, canEdit, canUndo, place, 
           aria-disabled={ready ? undefined : true}
           onClick={on.onApprove}
         >
-          {busy === 'approve' ? 'Approving…' : approveText(item)}
+          {busy === 'approve' ? (item.signing.required > 0 ? 'Signing…' : 'Approving…') : approveText(item)}
         </Button>
         {canEdit ? (
           <Button className="button-minor" icon="edit" shortcut="e" disabled={disabled} onClick={on.onEdit}>

@@ -6,7 +6,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { readableDigest } from '../../ui/passkey.ts';
-import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
+import { PlacedTitle } from '../../ui/untrusted-text.tsx';
+import { ItemBody } from './body.tsx';
 
 interface Props {
   readonly item: Item;
@@ -30,11 +31,10 @@ export function SignDialog({ item, request, onCancel }: Props) {
         <h3 className="sign-title">
           <PlacedTitle title={presentation.title} environment={presentation.target.environment} />
         </h3>
-        {presentation.gist ? (
-          <p className="sentence">
-            <UntrustedText text={presentation.gist} />
-          </p>
-        ) : null}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+        <section className="sign-args" tabIndex={0} aria-label="Content">
+          <ItemBody item={item} />
+        </section>
       </div>
       <dl className="block fields">
         <Row name="Asked by">{shortName(item.requester)}</Row>
