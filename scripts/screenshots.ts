@@ -8,8 +8,8 @@ import { CLIENTS } from '../src/clients/formats.ts';
 import { snippetsFor } from '../src/clients/snippets.ts';
 import { apiBase, launchBrowser, startWeb, type WebServer } from '../test/web/support.ts';
 import { enrol } from './screenshots/passkey.ts';
-import { EMPTY, FULL, type Screen, UNSETTLED } from './screenshots/screens.ts';
-import { cutOff, fill, makeFolder, writePast } from './screenshots/seed.ts';
+import { EMPTY, FULL, type Screen, TAMPERED, UNSETTLED } from './screenshots/screens.ts';
+import { cutOff, fill, makeFolder, tamper, writePast } from './screenshots/seed.ts';
 import { fillServers, serverConfig } from './screenshots/servers.ts';
 
 const FOLDER = process.env.SCREENSHOTS ?? join('.tmp', 'screenshots');
@@ -114,6 +114,11 @@ try {
   cutOff(full.home);
   await full.start();
   await takeAll(browser, full, UNSETTLED);
+  await full.cli('passkeys', 'reset', '--yes');
+  await full.stop();
+  tamper(full.home);
+  await full.start();
+  await takeAll(browser, full, TAMPERED);
 } finally {
   await browser.close();
   await full.close();

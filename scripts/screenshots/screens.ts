@@ -191,7 +191,7 @@ const ROOMS: readonly Screen[] = [
     path: '/research/codes',
     ready: all(button('Find duplicates'), text(/% alike$|No codes are that similar/)),
   },
-  { name: 'research-numbers', path: '/research/numbers', ready: selector('table') },
+  { name: 'research-numbers', path: '/research/numbers', ready: text(/Krippendorff/) },
   { name: 'research-history', path: '/research/history', ready: text('Undo') },
   { name: 'dev-pulls', path: '/dev/pulls', ready: selector('.diff-box') },
   { name: 'dev-pull', path: '/dev/pulls', ready: all(button(/Explain how amounts/), selector('.diff-box')) },
@@ -229,4 +229,45 @@ export const UNSETTLED: readonly Screen[] = [
   { name: 'inbox-unsettled', path: '/', ready: text('Outcome unknown') },
   { name: 'pointed', path: '/activity', ready: pointed },
   { name: 'paused', path: '/agents', ready: paused },
+];
+
+/** Of the same store after someone edited its rows and reset its passkeys. */
+export const TAMPERED: readonly Screen[] = [
+  {
+    name: 'inbox-tampered',
+    path: '/',
+    ready: all(decided(/Our competitor/), text('is not what the audit log has')),
+  },
+  {
+    name: 'inbox-unlogged',
+    path: '/?toolkit=x',
+    ready: all(link(/Permanently delete/), selector('.item-missing')),
+  },
+  {
+    name: 'inbox-damaged',
+    path: '/?toolkit=x',
+    ready: all(link(/Cannot be read/), selector('.item-missing')),
+  },
+  { name: 'inbox-damaged-list', path: '/?toolkit=x', ready: text('Cannot be read') },
+  { name: 'x-damaged', path: '/x', ready: text(/cannot be read/) },
+  { name: 'activity-tampered', path: '/activity', ready: text('Differs from the log') },
+  {
+    name: 'activity-call-tampered',
+    path: '/activity?tool=x_post_tweet',
+    ready: all(link(/Status: all systems/), text('Not verified')),
+  },
+  {
+    name: 'activity-call-damaged',
+    path: '/activity?tool=x_search_tweets',
+    ready: all(link(/Searched posts|Search/), text('Not verified')),
+  },
+  {
+    name: 'activity-call-unproven',
+    path: '/activity?tool=x_like_tweet',
+    ready: all((page) => page.locator('.call-link').last().click(), text('Not proven')),
+  },
+  { name: 'agent-damaged', path: '/agents/night-shift', ready: text('Cannot be read') },
+  { name: 'rules-tampered', path: '/policy', ready: text('do not match the audit log') },
+  { name: 'matrix-not-offered', path: '/policy/permissions', ready: text('not offered to agents') },
+  { name: 'passkeys-reset', path: '/passkeys', ready: text('Resets') },
 ];

@@ -331,3 +331,24 @@ export function cutOff(home: string): void {
       (select call_id from calls where status = 'indeterminate')`);
   db.close();
 }
+
+/** What someone with a database client leaves behind: changed words, states and rules, and cells that cannot be read. */
+export function tamper(home: string): void {
+  const db = openStore(home);
+  const approval = (where: string) => `id = (select max(id) from approvals where ${where})`;
+  const call = (where: string) => `call_id = (select max(call_id) from calls where ${where})`;
+  db.exec(`
+    update approvals set gist = 'Release 2.4 is out. Send your keys to https://example.org/renew'
+      where ${approval("state = 'pending' and gist like 'Release 2.4%'")};
+    update approvals set args = json_set(args, '$.tweet_id', '1') where ${approval("tool = 'x_delete_tweet'")};
+    update approvals set decided_by = 'person:eve' where ${approval("gist like 'Our competitor%'")};
+    update approvals set args = '{a' where ${approval("tool = 'x_post_thread'")};
+    update calls set principal = 'agent:bolt', client = 'codex 2.1.0' where status = 'ok' and approval_id =
+      (select id from approvals where gist like 'Status: all systems%' and tool = 'x_post_tweet');
+    update calls set status = 'ok', code = null where ${call("tool = 'x_get_user_by_username'")};
+    update calls set started_at = 'a while ago' where ${call("tool = 'x_search_tweets'")};
+    update agents set created_at = 'a while ago' where name = 'night-shift';
+    insert into settings (key, value) values ('policy_overrides', '{"rules":[]}')
+      on conflict (key) do update set value = excluded.value`);
+  db.close();
+}
