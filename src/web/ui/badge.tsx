@@ -76,7 +76,7 @@ export const EnvironmentBadge = ({
 }) => (
   <span className={`badge badge-${environment}`}>
     {ENVIRONMENT_NAMES[environment]}
-    {detail ? ` · ${detail}` : ''}
+    {detail ? <span className="wide-only">{` · ${detail}`}</span> : null}
   </span>
 );
 

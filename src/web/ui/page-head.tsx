@@ -109,7 +109,8 @@ function timeAgo(at: Date, now: Date): string {
   let value = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(value) < 5) return 'just now';
   for (const [size, unit] of STEPS) {
-    if (Math.abs(value) < size) return ago(Math.round(value), unit);
+    // Rounded first: 59.6 s are not 60 s ago.
+    if (Math.abs(Math.round(value)) < size) return ago(Math.round(value), unit);
     value /= size;
   }
   return at.toISOString();

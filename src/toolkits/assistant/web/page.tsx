@@ -118,7 +118,7 @@ function Setup({ status }: { readonly status: Status }) {
   return (
     <span className="row small">
       <Badge tone={status.configured ? 'good' : 'warn'}>{status.configured ? 'ready' : 'not set up'}</Badge>
-      <span className="muted">
+      <span className="muted wide-only">
         {status.backend === 'command' ? 'command-line agent' : (status.model ?? 'no model')}
       </span>
     </span>

@@ -20,21 +20,19 @@ export default function NavigationPrompt() {
     <div role="status">
       <Notice>
         <p>An agent is pointing to a passage in the research project.</p>
-        <div className="row">
-          <Button
-            small
-            tone="primary"
-            onClick={() => {
-              close();
-              navigate(place);
-            }}
-          >
-            Show
-          </Button>
-          <Button small onClick={close}>
-            Not now
-          </Button>
-        </div>
+        <Button
+          small
+          tone="primary"
+          onClick={() => {
+            close();
+            navigate(place);
+          }}
+        >
+          Show
+        </Button>
+        <Button small onClick={close}>
+          Not now
+        </Button>
       </Notice>
     </div>
   );

@@ -58,15 +58,15 @@ export default function ResearchPage() {
       title="Research"
       actions={
         <>
-          <strong>
+          <strong className="clip">
             <UntrustedText text={data.project_name} />
           </strong>
-          <span className="muted small">
+          <span className="muted small wide-only">
             {counted(data.source_count, 'source')} · {counted(data.code_count, 'code')} ·{' '}
             {counted(data.coding_count, 'coding')}
           </span>
           <Badge title="Changes are recorded under this coder's name">coder {data.coder}</Badge>
-          <Button small tone="quiet" onClick={() => void close()}>
+          <Button small tone="quiet" className="button-minor" icon="cross" onClick={() => void close()}>
             Close project
           </Button>
         </>

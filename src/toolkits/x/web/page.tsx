@@ -86,7 +86,7 @@ function ModeSwitch() {
   };
   return (
     <span className="row">
-      <span className="small">
+      <span className="small wide-only">
         Mode: <strong>{session.mode}</strong>
       </span>
       <Button

@@ -33,7 +33,7 @@ export function Published() {
   const { data } = published;
   return (
     <>
-      <div className="row nowrap">
+      <div className="row nowrap published-tools">
         <input
           type="search"
           aria-label="Search published posts"
@@ -70,7 +70,7 @@ export function Published() {
       <ErrorNotice error={published.error} />
       {published.loading && <p className="muted">Loading…</p>}
       {data?.total === 0 && (
-        <Empty title="No published posts">
+        <Empty title="No published posts" icon="send">
           <p>
             {wanted === ''
               ? 'Posts that go out from here are listed with their figures.'
