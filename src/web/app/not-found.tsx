@@ -8,7 +8,7 @@ export function NotFoundPage() {
   const [path] = useLocation();
   return (
     <Page title="Page not found">
-      <Empty title="No page has this address">
+      <Empty title="No page has this address" icon="search">
         <p>
           <UntrustedText text={path} /> is not a page of this app, or of a toolkit that is enabled.
         </p>

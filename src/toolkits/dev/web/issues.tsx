@@ -28,8 +28,11 @@ export function Issues({ repo }: { readonly repo: string }) {
       <ErrorNotice error={query.error} />
       {query.loading && <p className="muted">Loading…</p>}
       {query.data?.issues.length === 0 && (
-        <Empty title={state === 'closed' ? 'No closed issues' : 'No issues'}>
-          <p>An agent creates issues with github_issues_create after starting a run with runs_create.</p>
+        <Empty title={state === 'closed' ? 'No closed issues' : 'No issues'} icon="issue">
+          <p>
+            An agent creates issues with <code>github_issues_create</code> after starting a run with{' '}
+            <code>runs_create</code>.
+          </p>
         </Empty>
       )}
       <ul className="plain-list stack">

@@ -42,7 +42,7 @@ export default function DevPage() {
       <ErrorNotice error={repos.error} />
       <Pending filter="toolkit=dev" />
       {repos.data && names.length === 0 && (
-        <Empty title="No repositories yet">
+        <Empty title="No repositories yet" icon="folder">
           <p>
             Register a clone in the configuration and restart <code>countersign up</code>. Issues and pull
             requests are then stored here, without any account.

@@ -30,10 +30,11 @@ export function Pulls({ repo, chosen, onChoose }: Props) {
       <ErrorNotice error={query.error} />
       {query.loading && <p className="muted">Loading…</p>}
       {query.data && pulls.length === 0 && (
-        <Empty title={state === 'open' ? 'No open pull requests' : 'No pull requests'}>
+        <Empty title={state === 'open' ? 'No open pull requests' : 'No pull requests'} icon="branch">
           <p>
-            An agent requests a permit for one exact change with approval_request. Once you approve it in the
-            inbox, code_branch_pr_create opens the pull request, and you merge it here.
+            An agent requests a permit for one exact change with <code>approval_request</code>. Once you
+            approve it in the inbox, <code>code_branch_pr_create</code> opens the pull request, and you merge
+            it here.
           </p>
         </Empty>
       )}

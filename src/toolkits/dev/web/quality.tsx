@@ -28,10 +28,10 @@ export function Quality({ repo }: { readonly repo: string }) {
     <>
       <ErrorNotice error={runs.error ?? tests.error ?? lints.error} />
       {runs.data && tests.data && lints.data && calls.length === 0 && (
-        <Empty title="No test or lint runs yet">
+        <Empty title="No test or lint runs yet" icon="checked">
           <p>
             Set <code>test</code> and <code>lint</code> of the repository in the configuration; agents run
-            them with qa_test and qa_lint on the code of a run.
+            them with <code>qa_test</code> and <code>qa_lint</code> on the code of a run.
           </p>
         </Empty>
       )}

@@ -14,7 +14,7 @@ export function Runs({ repo }: { readonly repo: string }) {
       <ErrorNotice error={query.error} />
       {query.loading && <p className="muted">Loading…</p>}
       {query.data?.runs.length === 0 && (
-        <Empty title="No runs yet">
+        <Empty title="No runs yet" icon="activity">
           <p>
             An agent starts a run with runs_create; everything it does in the repository belongs to a run.
           </p>

@@ -47,8 +47,10 @@ export function Codes({ analysis, onShow }: Props) {
           </Button>
         </form>
         {codes.length === 0 ? (
-          <Empty title="The codebook is empty">
-            <p>Create a code above, or let an agent suggest some with suggest_new_code.</p>
+          <Empty title="The codebook is empty" icon="tag">
+            <p>
+              Create a code above, or let an agent suggest some with <code>suggest_new_code</code>.
+            </p>
           </Empty>
         ) : (
           <nav aria-label="Codebook" className="code-tree">

@@ -17,7 +17,7 @@ export function History() {
   };
   if (changes.data?.length === 0)
     return (
-      <Empty title="No changes through Countersign yet">
+      <Empty title="No changes through Countersign yet" icon="history">
         <p>Every coding, code and source that you or an agent adds appears here and can be undone.</p>
       </Empty>
     );

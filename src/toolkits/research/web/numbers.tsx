@@ -57,7 +57,7 @@ export function Numbers() {
         <ErrorNotice error={agreement.error} />
         {agreement.loading && <p className="muted">Counting…</p>}
         {compared?.length === 0 ? (
-          <Empty title="Nothing to compare yet">
+          <Empty title="Nothing to compare yet" icon="insights">
             <p>Agreement needs two coders, people or agents, who coded the same source.</p>
           </Empty>
         ) : (

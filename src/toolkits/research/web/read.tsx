@@ -172,8 +172,10 @@ export function Read({ parts, go }: Props) {
   if (sources.data?.length === 0)
     return (
       <div className="stack">
-        <Empty title="No sources yet">
-          <p>Add a text here, import documents in QualCoder, or let an agent call add_source.</p>
+        <Empty title="No sources yet" icon="file">
+          <p>
+            Add a text here, import documents in QualCoder, or let an agent call <code>add_source</code>.
+          </p>
         </Empty>
         <AddSource onAdded={reload} />
       </div>
@@ -224,7 +226,7 @@ export function Read({ parts, go }: Props) {
                 onSuggestion={(each) => setCurrent(`suggestion-${each.approval_id}`)}
               />
             ) : (
-              <Empty title="This source has no text">
+              <Empty title="This source has no text" icon="file">
                 <p>Images, audio and video are coded in QualCoder.</p>
               </Empty>
             )}

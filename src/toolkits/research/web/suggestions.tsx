@@ -59,17 +59,21 @@ export function Suggestions({ onShow }: Props) {
             ))}
           </select>
         </label>
-        <span className="muted small">
+        <span className="muted small wide-only">
           <kbd className="key">J</kbd> <kbd className="key">K</kbd> move, <kbd className="key">A</kbd> accept,{' '}
           <kbd className="key">R</kbd> reject
         </span>
       </div>
       <ErrorNotice error={query.error} />
       {query.data && items.length === 0 && (
-        <Empty title={state === 'pending' ? 'No pending suggestions' : `No ${state} suggestions`}>
+        <Empty
+          icon="passage"
+          title={state === 'pending' ? 'No pending suggestions' : `No ${state} suggestions`}
+        >
           <p>
-            Ask an agent to code a source: it calls suggest_code_application, suggest_new_code or
-            suggest_merge_codes, and its suggestions appear here and in the inbox.
+            Ask an agent to code a source: it calls <code>suggest_code_application</code>,{' '}
+            <code>suggest_new_code</code> or <code>suggest_merge_codes</code>, and its suggestions appear here
+            and in the inbox.
           </p>
         </Empty>
       )}

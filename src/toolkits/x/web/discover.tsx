@@ -40,7 +40,7 @@ export function Discover({ llm }: { readonly llm: string | null }) {
       <ErrorNotice error={feed.error} />
       {feed.loading && <p className="muted">Loading…</p>}
       {feed.data?.tweets.length === 0 && (
-        <Empty title="No discovered posts yet">
+        <Empty title="No discovered posts yet" icon="search">
           <p>
             Search above, or set <code>product_keywords</code> under <code>[business]</code> in the
             configuration: <code>countersign up</code> then searches automatically.

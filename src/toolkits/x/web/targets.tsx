@@ -27,7 +27,7 @@ export function Targets() {
       <AddAccount onAdd={(username) => change(username, true)} />
       {targets.loading && <Skeleton />}
       {accounts?.length === 0 && (
-        <Empty title="No watched accounts">
+        <Empty title="No watched accounts" icon="eye">
           <p>
             Add an account above, or name some under <code>[targets]</code> in the configuration. While{' '}
             <code>countersign up</code> runs in autopilot, it checks them for new posts and prepares replies.

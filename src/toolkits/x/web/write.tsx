@@ -33,8 +33,10 @@ export function Write({ llm, known }: { readonly llm: string | null; readonly kn
         <h2 id="drafts">Drafts</h2>
         <ErrorNotice error={drafts.error} />
         {drafts.data?.items.length === 0 && (
-          <Empty title="No drafts">
-            <p>Write a post and save it, or let an agent prepare some with compose_tweet.</p>
+          <Empty title="No drafts" icon="edit">
+            <p>
+              Write a post and save it, or let an agent prepare some with <code>compose_tweet</code>.
+            </p>
           </Empty>
         )}
         {drafts.data?.items.map((item) => (

@@ -149,10 +149,12 @@ export function InboxPage() {
               </button>
             ) : null}
             {inbox.loaded ? null : <Skeleton lines={6} />}
-            {empty ? (
-              <p className="muted pad">
-                {filtered ? 'Nothing matches these filters.' : 'No other approvals.'}
-              </p>
+            {empty && filtered ? (
+              <Empty title="No matching approvals" icon="search">
+                <p>Nothing matches these filters.</p>
+              </Empty>
+            ) : empty ? (
+              <p className="muted pad">No other approvals.</p>
             ) : null}
             <InboxList
               inbox={inbox}

@@ -54,7 +54,7 @@ export function Rules({ editing, onEdit }: Props) {
       <div className="policy-list">
         <ListHead name="Your rules" note="the strictest match decides; an allow exempts from those below" />
         {own.length === 0 ? (
-          <Empty title="No custom rules">
+          <Empty title="No custom rules" icon="policy">
             <p>
               The template and the configuration file apply. Add a rule: it is tested on your past calls while
               you write it.
