@@ -105,7 +105,7 @@ function ago(value: number, unit: Intl.RelativeTimeFormatUnit): string {
   return value > 0 ? `in ${value} ${symbol}` : `${-value} ${symbol} ago`;
 }
 
-function timeAgo(at: Date, now: Date): string {
+export function timeAgo(at: Date, now: Date): string {
   let value = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(value) < 5) return 'just now';
   for (const [size, unit] of STEPS) {
