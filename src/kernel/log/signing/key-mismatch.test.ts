@@ -1,12 +1,13 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, openTestStore, type TestStore } from '../../../../test/support/engines.ts';
 import { LogScribe } from '../../../../test/support/sample-log.ts';
 import { verifyLog } from '../verify/verify.ts';
 import { KeyFile } from './key-file.ts';
-import { findKeyMismatch } from './key-mismatch.ts';
-import { Signer, signingKeys } from './signer.ts';
+import { describeKeyMismatch, findKeyMismatch } from './key-mismatch.ts';
+import { ORIGIN, Signer, signingKeys } from './signer.ts';
 
 describe.each(ENGINES)('a signing key next to a log on %s', (engine) => {
   let store: TestStore;
@@ -82,5 +83,33 @@ describe.each(ENGINES)('a signing key next to a log on %s', (engine) => {
     expect((await signingKeys(store.database)).map(({ text }) => text)).toContain(key.text);
     expect(await found()).toBeUndefined();
     expect((await verifyLog(store.database)).problems).toEqual([]);
+  });
+
+  it('belongs to another log when the database has no tables yet', async () => {
+    bringKey();
+    await sql`drop table settings`.execute(store.database.db);
+    expect(await found()).toBe('empty');
+  });
+
+  it('belongs to its log in whatever order the settings are stored', async () => {
+    await signedLog();
+    const { db } = store.database;
+    const origin = await db
+      .selectFrom('settings')
+      .selectAll()
+      .where('key', '=', ORIGIN)
+      .executeTakeFirstOrThrow();
+    await db.deleteFrom('settings').where('key', '=', ORIGIN).execute();
+    await db.insertInto('settings').values(origin).execute();
+    expect(await found()).toBeUndefined();
+  });
+});
+
+describe('what is said about a key of another log', () => {
+  it('names the reason and how to correct it', () => {
+    expect(describeKeyMismatch('empty')).toMatch(/^The audit log is empty, .* restore a backup; otherwise/);
+    expect(describeKeyMismatch('other')).toMatch(
+      /has never signed this audit log\. .* correct storage\.url\./,
+    );
   });
 });

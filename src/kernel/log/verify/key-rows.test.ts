@@ -11,6 +11,7 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
   let store: TestStore;
   let test: TestKernel;
   let call: string;
+  let settledCall: string;
   beforeAll(async () => {
     store = await openTestStore(engine);
     test = await openTestKernel(store.database, store.dataDir);
@@ -21,7 +22,8 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
       { text: 'three', fail: true },
       { idempotencyKey: 'c' },
     );
-    await test.kernel.settle(settled.callId, true, PERSON);
+    settledCall = settled.callId;
+    await test.kernel.settle(settledCall, true, PERSON);
     await test.call('ledger_write_blind', { text: 'four', fail: true }, { idempotencyKey: 'd' });
     await isFirstUse(store.database, 'nonce', new Date());
     await test.kernel.flush();
@@ -50,6 +52,74 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
 
   it('agrees with the log however its call ended', async () => {
     expect(await compare()).toEqual([]);
+  });
+
+  it('agrees with the log while its call runs', async () => {
+    const running = test.call('ledger_write', { text: 'five', hold: true }, { idempotencyKey: 'e' });
+    const states = async () =>
+      (await store.database.db.selectFrom('idempotency').select('state').execute()).map(({ state }) => state);
+    await vi.waitFor(async () => expect(await states()).toContain('running'));
+    expect(await compare()).toEqual([]);
+    test.release();
+    expect((await running).outcome.status).toBe('ok');
+    await test.kernel.flush();
+    expect(await states()).toEqual(expect.arrayContaining(['ok', 'indeterminate']));
+    expect(await compare()).toEqual([]);
+  });
+
+  it('is named with the last entry of its call', async () => {
+    const { db } = store.database;
+    const keys = db.updateTable('idempotency').where('call_id', '=', settledCall);
+    await keys.set({ state: 'indeterminate' }).execute();
+    const { seq } = await db
+      .selectFrom('audit_log')
+      .select('seq')
+      .where('call_id', '=', settledCall)
+      .where('kind', '=', 'settled')
+      .executeTakeFirstOrThrow();
+    expect(await new KeyRowCheck().compare(store.database)).toEqual([
+      {
+        seq,
+        message: `Idempotency key agent:local|ledger_write_blind|c says that call ${settledCall} is "indeterminate", the log says "ok".`,
+      },
+    ]);
+    await keys.set({ state: 'ok' }).execute();
+  });
+
+  it.each(['intent', 'outcome'] as const)(
+    'is named when the %s entry of its call was changed',
+    async (kind) => {
+      const { db } = store.database;
+      const entry = await db
+        .selectFrom('audit_log')
+        .select(['seq', 'body'])
+        .where('call_id', '=', call)
+        .where('kind', '=', kind)
+        .executeTakeFirstOrThrow();
+      const set = (body: string) =>
+        db.updateTable('audit_log').set({ body }).where('seq', '=', entry.seq).execute();
+      await set(entry.body.replace('agent:local', 'agent:other'));
+      expect(await compare()).toEqual([
+        `Idempotency key ${KEY} belongs to call ${call}, whose entry ${entry.seq} is invalid.`,
+      ]);
+      await set(entry.body);
+      expect(await compare()).toEqual([]);
+    },
+  );
+
+  it('is compared however many there are', async () => {
+    const { db } = store.database;
+    const names = Array.from({ length: 1001 }, (_, index) => `invented|${String(index).padStart(4, '0')}`);
+    const row = { digest: '', state: 'ok', outcome: null, created_at: '', expires_at: null } as const;
+    await db
+      .insertInto('idempotency')
+      .values(names.map((scope_key) => ({ ...row, scope_key, call_id: 'invented' })))
+      .execute();
+    const found = await compare();
+    await db.deleteFrom('idempotency').where('call_id', '=', 'invented').execute();
+    expect(found.sort()).toEqual(
+      names.map((name) => `Idempotency key ${name} belongs to call invented, which is not in the log.`),
+    );
   });
 
   it('is named when its answer, its state or its call was changed', async () => {
