@@ -103,6 +103,34 @@ describe('an approval that cannot be read', () => {
     expect(entries).toHaveLength(2);
   });
 
+  it('is rejected alone, with the words and the name of the person', async () => {
+    const [id, other] = [await ask('damaged'), await ask('fine')];
+    await damage(id, { args: '{' });
+    const { approvals } = test.kernel;
+    const rejected = await approvals.reject(id, PERSON, { reason: 'no', feedback: 'Ask again.' });
+    const rows = await store.database.db.selectFrom('approvals').selectAll().orderBy('id').execute();
+    expect(rows).toMatchObject([
+      {
+        id,
+        state: 'rejected',
+        decided_by: 'person:ada',
+        decided_at: expect.stringMatching(/^20.*Z$/),
+        decision_reason: 'no',
+        feedback: 'Ask again.',
+      },
+      { id: other, state: 'pending', version: 1, decided_by: null },
+    ]);
+    expect(rejected).toMatchObject({ version: rows[0]?.version, damaged: 'args' });
+  });
+
+  it('is listed with its run', async () => {
+    const runs: (string | undefined)[] = ['r1', undefined];
+    for (const run_id of runs) await test.call('ledger_write', { text: 'x', ...(run_id && { run_id }) });
+    await store.database.db.updateTable('approvals').set({ args: '{' }).execute();
+    const listed = await test.kernel.approvals.page({ fresh: true });
+    expect(listed.map(({ runId }) => runId)).toEqual(runs.reverse());
+  });
+
   it('is not rejected where the audit entry would name a damaged requester', async () => {
     const id = await ask('damaged');
     await damage(id, { requester: 'mallory' });

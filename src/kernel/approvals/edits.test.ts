@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestStore, type TestStore } from '../../../test/support/engines.ts';
 import { ToolError } from '../../contract/errors.ts';
@@ -241,6 +242,15 @@ describe('a list', () => {
       expect(await approvals.list({ shownTo })).toHaveLength(agentsMayApprove ? 1 : 0);
       expect(await approvals.count({ shownTo })).toBe(agentsMayApprove ? 1 : 0);
     }
+  });
+
+  it('fails where the presentations cannot be read from the database', async () => {
+    const other = await openTestStore('sqlite');
+    const { approvals, ask } = openDecisions(other.database);
+    await ask();
+    await sql`alter table approval_previews rename to other_previews`.execute(other.database.db);
+    await expect(approvals.list({ fresh: true })).rejects.toThrow('approval_previews');
+    await other.close();
   });
 
   it('is fresh only for those who ask for it', async () => {

@@ -326,6 +326,15 @@ describe('a forged row', () => {
     });
   });
 
+  it('with another title is refused while it is pending, and no longer once it was decided on', async () => {
+    const { id, uuid } = await insert({});
+    const approval = decided({ id, uuid });
+    await log(approval, moved('pending', { rule: 'ask', extra: { presentation_sha256: 'other' } }));
+    expect((await refusal(approval))?.message).toContain('its title or content is not what was requested');
+    await log(approval, APPROVED);
+    await expect(check(approval, 'approved')).resolves.toBeDefined();
+  });
+
   it('gets the decision that the log has, or none', async () => {
     const at = AT.toISOString();
     for (const decision of [undefined, { by: 'person:bob', at }]) {

@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openTestStore, type TestStore } from '../../../test/support/engines.ts';
 import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
@@ -386,7 +386,8 @@ describe('helpers of the queue', () => {
   });
 
   it('close a forged row, and no other', async () => {
-    const test = openQueue(store.database);
+    const warn = vi.fn();
+    const test = openQueue(store.database, { log: { debug() {}, info() {}, warn, error() {} } });
     const approval = await route(test);
     await test.queue.closeForged(new ToolError('approval_invalid', 'no'));
     expect(await test.queue.get(approval.id)).toEqual(approval);
@@ -395,5 +396,6 @@ describe('helpers of the queue', () => {
     );
     await test.queue.closeForged(new ForgedApproval(approval, 'rejected', 'it was rejected'));
     expect(await test.queue.get(approval.id)).toMatchObject({ state: 'rejected', version: 2 });
+    expect(warn.mock.lastCall?.[1]).toMatchObject({ approval: approval.id, tool: 'ledger_write' });
   });
 });

@@ -313,6 +313,13 @@ describe('a rejection', () => {
     });
   });
 
+  it('is refused for an approval that does not exist', async () => {
+    await expect(open().approvals.reject(1_000_000, ADA)).rejects.toMatchObject({
+      code: 'not_found',
+      detail: { id: '1000000' },
+    });
+  });
+
   it('of many is for people, and for what they saw', async () => {
     const { approvals, ask, setClock, read } = open();
     const all = [await ask({ args: { text: 'one' } }), await ask({ args: { text: 'two' } })];
