@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendToLog, approvalOf, rowOf } from '../approvals/approvals.fixture.ts';
+import { toApproval } from '../approvals/row.ts';
 import { ArtifactStore } from '../log/artifacts.ts';
 import { prepareEntry } from '../log/entry.ts';
 import { erasePayloads } from '../log/erase.ts';
@@ -8,6 +10,7 @@ import { writeWithEvidence } from '../log/write.ts';
 import type { Decision } from '../policy/index.ts';
 import type { Ports } from '../ports.ts';
 import { PAYLOADS } from '../store/statements.ts';
+import type { IdempotencyTable } from '../store/tables.ts';
 import type { CallRequest, CallState } from './call.ts';
 import { ClaimLost, replayEqual } from './replay.ts';
 import { ALLOW, DONE, openSteps, type StepStore, toolNamed, validCall } from './steps.fixture.ts';
@@ -59,6 +62,35 @@ describe('a call that comes again', () => {
       if (isOver) write.insert(PAYLOADS, payloadRow(outcome, 'result', result));
     });
   };
+  /** The row of the first call, with its arguments stored. */
+  const insertCall = async ({ id, askedDigest }: CallState, status: string) => {
+    const { db } = steps.store.database;
+    const at = NOW.toISOString();
+    const row = {
+      call_id: id,
+      started_at: at,
+      tool: 'ledger_write',
+      toolkit: 'ledger',
+      category: 'ledger',
+      effect: 'change',
+      principal: 'agent:local',
+      transport: 'test',
+      digest: askedDigest,
+      status,
+      decision: 'allow',
+      latency_ms: 0,
+    };
+    await db
+      .insertInto('calls')
+      .values(row as never)
+      .execute();
+    const args = { call_id: id, kind: 'args', hash: '', salt: '', body: '{"text":"a"}', at, erased_at: null };
+    await db.insertInto('audit_payloads').values(args).execute();
+  };
+  const setPolicy = (decision: Partial<Decision>) => {
+    const current = { decide: () => ({ ...ALLOW, ...decision }), limitsFor: () => [] };
+    ports = { ...ports, policy: { ...ports.policy, current: current as never } };
+  };
   const send = (call: CallState, next = async () => DONE) => replayEqual(ports)(call, next);
   const deadline = (deadlineMs: number) => {
     ports = { ...ports, limits: { ...ports.limits, deadlineMs } };
@@ -95,18 +127,23 @@ describe('a call that comes again', () => {
     expect(await send(call)).toEqual({ status: 'ok', data: null, notes: {}, replayed: true });
   });
 
-  it.each([
+  it.each<[string, Partial<IdempotencyTable>, string]>([
     ['another result', { outcome: '{"data":{"written":"b"},"notes":{}}' }, 'did not return'],
     ['no result', { outcome: null }, 'did not return'],
     ['what stands for an erased one', { outcome: ERASED_ANSWER }, 'did not return'],
     ['another call', { call_id: 'invented' }, 'is not in the log'],
   ])('is refused when its key was edited to have %s', async (_what, change, message) => {
     const outcome = JSON.stringify({ data: { written: 'a' }, notes: {} });
-    const { call } = await earlier('ok', { outcome });
+    const { first, call } = await earlier('ok', { outcome });
     await steps.store.database.db.updateTable('idempotency').set(change).execute();
-    ports = { ...ports, policy: { ...ports.policy, current: { decide: () => ALLOW } as never } };
+    setPolicy({});
     const answer = send(call);
-    await expect(answer).rejects.toMatchObject({ code: 'db_error', effect: 'none', retryable: false });
+    await expect(answer).rejects.toMatchObject({
+      code: 'db_error',
+      effect: 'none',
+      retryable: false,
+      detail: { first_call: change.call_id ?? first.id },
+    });
     await expect(answer).rejects.toThrow(message);
     await expect(answer).rejects.toThrow('countersign audit verify');
   });
@@ -179,6 +216,87 @@ describe('a call that comes again', () => {
     expect(tries).toBe(3);
   });
 
+  it('is not answered from its key as a dry run', async () => {
+    const { call } = await earlier('ok', {}, undefined, { text: 'a', dry_run: true });
+    expect(call.dryRunRequested).toBe(true);
+    expect(await send(call)).toBe(DONE);
+  });
+
+  it('is refused with a key that is too long', async () => {
+    const { maxKeyLength } = ports.limits;
+    expect(await send(await callWith({ idempotencyKey: 'k'.repeat(maxKeyLength) }))).toBe(DONE);
+    const long = await callWith({ idempotencyKey: 'k'.repeat(maxKeyLength + 1) });
+    expect(() => send(long)).toThrow(expect.objectContaining({ code: 'quota_exceeded' }));
+  });
+
+  it('fails at once with an error of its own', async () => {
+    let tries = 0;
+    const next = async () => {
+      tries += 1;
+      throw new Error('the disk is full');
+    };
+    await expect(send(await callWith(), next)).rejects.toThrow('the disk is full');
+    expect(tries).toBe(1);
+  });
+
+  it('is answered to who made it, even where policy denies it now', async () => {
+    const { first, call } = await earlier('ok');
+    setPolicy({ action: 'deny' });
+    expect(await send(call)).toBe(DONE);
+    await insertCall(first, 'ok');
+    expect(await send(call)).toMatchObject({ replayed: true });
+    expect(call.replayOf).toBe(first.id);
+  });
+
+  it('runs when its key was freed while it was looked up', async () => {
+    const { call } = await earlier('ok');
+    const { db } = steps.store.database;
+    const freed = db.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (result.rows.some((row) => Object.hasOwn(row, 'scope_key')))
+          await db.deleteFrom('idempotency').execute();
+        return result;
+      },
+    });
+    ports = { ...ports, database: { ...ports.database, db: freed } };
+    expect(await send(call)).toBe(DONE);
+  });
+
+  it('is refused while the outcome of the first is unknown', async () => {
+    const { first, call } = await earlier('indeterminate');
+    await insertCall(first, 'indeterminate');
+    await expect(send(call)).rejects.toMatchObject({
+      code: 'indeterminate',
+      message: expect.stringContaining(first.id),
+      detail: { first_call: first.id },
+    });
+  });
+
+  it('is answered once the remote service says how the first ended', async () => {
+    const { first, call } = await earlier('indeterminate');
+    await insertCall(first, 'indeterminate');
+    const data = { written: 'a' };
+    const tool = toolNamed('ledger_write', { reconcile: async () => ({ settled: 'done', data }) });
+    ports = { ...ports, resolve: async () => ({ ...call.request.bound, tool }) };
+    expect(await send(call)).toMatchObject({ status: 'ok', data, replayed: true });
+  });
+
+  it('has the key of the call that was routed where that was approved', async () => {
+    const approval = approvalOf({ context: { replay_key: 'routed' } });
+    const call = await callWith({ approval, idempotencyKey: 'k' });
+    await send(call);
+    expect(call.replayKey).toBe('routed');
+  });
+
+  it('has no key where neither its caller nor its tool names one', async () => {
+    for (const tool of [write, toolNamed('ledger_write_blind')]) {
+      const call = await validCall(tool, { text: 'a' });
+      expect(await send(call)).toBe(DONE);
+      expect(call.replayKey).toBeUndefined();
+    }
+  });
+
   it('has no key as a read, whatever its caller names', async () => {
     const read = await validCall(toolNamed('ledger_read'), {}, { idempotencyKey: 'k' });
     expect(await send(read)).toBe(DONE);
@@ -186,14 +304,17 @@ describe('a call that comes again', () => {
   });
 
   describe('from another agent of the same run', () => {
-    const under = async (decision: Partial<Decision>, more: Partial<CallRequest> = {}) => {
-      const current = { decide: () => ({ ...ALLOW, ...decision }), limitsFor: () => [] };
-      ports = { ...ports, policy: { ...ports.policy, current: current as never } };
+    const under = async (
+      decision: Partial<Decision>,
+      more: Partial<CallRequest> = {},
+      state: Partial<CallState> = {},
+    ) => {
+      setPolicy(decision);
       const args = { text: 'a', run_id: 'r' };
       const probe = await validCall(write, args);
       await replayEqual(ports)(probe, async () => DONE);
       await earlier('ok', { scope_key: probe.replayKey, digest: probe.askedDigest });
-      return send(await validCall(write, args, { principal: ROBIN, ...more }));
+      return send(Object.assign(await validCall(write, args, { principal: ROBIN, ...more }), state));
     };
 
     it('is shown the answer where it may make the call', async () => {
@@ -202,6 +323,41 @@ describe('a call that comes again', () => {
 
     it.each(['deny', 'dry_run', 'ask'] as const)('goes its own way where policy says %s', async (action) => {
       expect(await under({ action })).toBe(DONE);
+    });
+
+    /** A row that says approved. */
+    const approved = async () => {
+      const { db } = steps.store.database;
+      const row = rowOf({ state: 'approved', decided_by: 'person:ada', decided_at: NOW.toISOString() });
+      return toApproval(
+        await db.insertInto('approvals').values(row).returningAll().executeTakeFirstOrThrow(),
+      );
+    };
+
+    it.each(['approval', 'grant'] as const)(
+      'is shown the answer under an %s that the log has',
+      async (kind) => {
+        const approval = await approved();
+        const about = { uuid: approval.uuid, digest: approval.digest, requester: 'agent:local' };
+        const entry = { kind: 'approval', at: NOW.toISOString(), tool: approval.tool } as const;
+        await appendToLog(steps.store.database, [
+          { ...entry, status: 'pending', approval: about },
+          { ...entry, status: 'approved', approval: { ...about, approver: 'person:ada' } },
+        ]);
+        const given = kind === 'approval' ? under({ action: 'ask' }, { approval }) : undefined;
+        const answer = await (given ?? under({ action: 'ask' }, {}, { grant: approval }));
+        expect(answer).toMatchObject({ replayed: true });
+      },
+    );
+
+    it('is refused under an approval that only its row has, which is closed', async () => {
+      const approval = await approved();
+      expect(await under({ action: 'ask' }, { approval })).toMatchObject({
+        status: 'refused',
+        rule: 'hard:approval',
+        fault: { code: 'approval_invalid', detail: { approval_id: approval.id } },
+      });
+      expect(await steps.ports.queue.get(approval.id)).toMatchObject({ state: 'failed' });
     });
 
     it('is shown the answer as a part of what was approved, and not where policy denies it', async () => {
