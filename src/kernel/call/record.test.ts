@@ -4,6 +4,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval } from '../../contract/ports.ts';
 import type { Tool } from '../../contract/tool.ts';
+import { answerHash } from '../log/rows/key-row.ts';
 import type { Ports } from '../ports.ts';
 import { admitChange } from './admit.ts';
 import type { CallState } from './call.ts';
@@ -124,6 +125,21 @@ describe('a finished change', () => {
     expect(await extraOf(UNKNOWN)).toBeUndefined();
     const partial = new ToolError('unavailable', 'Closed.', { effect: 'partial' });
     expect(await extraOf({ status: 'failed', fault: partial })).toBeUndefined();
+  });
+
+  it('names in its entry what a replay returns, where it succeeded under a key', async () => {
+    const extraOf = async (outcome: Outcome) =>
+      (await entriesOf((await change(outcome, { replayKey: 'k' })).call))[1]?.extra;
+    expect(await extraOf(UNKNOWN)).toBeUndefined();
+    await db().deleteFrom('idempotency').execute();
+    const [extra, [key]] = [await extraOf(DONE), await keys()];
+    const { salt } = await db()
+      .selectFrom('audit_payloads')
+      .select('salt')
+      .where('call_id', '=', key?.call_id ?? '')
+      .where('kind', '=', 'result')
+      .executeTakeFirstOrThrow();
+    expect(extra).toEqual({ replay_hash: answerHash(salt, key?.outcome ?? '') });
   });
 
   it('touches no key but its own', async () => {
