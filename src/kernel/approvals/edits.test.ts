@@ -173,6 +173,25 @@ describe('what a person is shown', () => {
     });
   });
 
+  it('is nothing when it cannot be compared with the log, even if the row has changed since', async () => {
+    const { approvals, ask } = open();
+    const asked = await ask();
+    const { db } = store.database;
+    let hasFailed = false;
+    const failing = db.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (hasFailed || !result.rows.some((row) => Object.hasOwn(row, 'hash'))) return result;
+        hasFailed = true;
+        await db.updateTable('approvals').set({ version: 2 }).where('id', '=', asked.id).execute();
+        throw new Error('the disk is full');
+      },
+    });
+    const { approvals: unable } = openDecisions({ ...store.database, db: failing });
+    await expect(unable.present(asked)).rejects.toThrow('the disk is full');
+    await expect(approvals.present(asked)).resolves.toMatchObject({ needs_signature: false });
+  });
+
   it('says that a signature is needed, while it is pending', async () => {
     const { approvals, ask, read } = open({ signersFor: async () => 1 });
     const asked = await ask();
