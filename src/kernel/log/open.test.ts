@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, freshPostgres, openTestStore, type TestStore } from '../../../test/support/engines.ts';
@@ -7,6 +7,7 @@ import { openStorageReadOnly } from '../../storage/open.ts';
 import { openLog } from './open.ts';
 import { createAuditPort } from './port.ts';
 import { CheckpointWriter } from './signing/checkpoint-writer.ts';
+import { KeyFile } from './signing/key-file.ts';
 import { verifyLog } from './verify/verify.ts';
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -55,6 +56,18 @@ describe('a reader of the log', () => {
     const seen: number[] = [];
     for await (const { seq } of log.entries({ after: last - 2 })) seen.push(seq);
     expect(seen).toEqual([last - 1, last]);
+  });
+
+  it('counts the entries, and notices a key that never signed them', async () => {
+    const log = await open();
+    expect(await log.size()).toBe((await verifyLog(store.database)).size);
+    expect(await log.keyMismatch()).toBeUndefined();
+    rmSync(join(store.dataDir, 'audit-key.pem'));
+    new KeyFile(store.dataDir).readOrCreate();
+    expect(await log.keyMismatch()).toBe('other');
+    const empty = await openTestStore('sqlite');
+    expect(await (await openLog(empty.database, empty.dataDir)).size()).toBe(0);
+    await empty.close();
   });
 
   it('gives agents the newest checkpoint, and a proof of what was flushed', async () => {

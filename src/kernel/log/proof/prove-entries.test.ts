@@ -78,9 +78,11 @@ describe('a log with and without a signer', () => {
       await scribe.read('a');
       const checkpoint = await scribe.checkpoint();
       await replaceNote(checkpoint?.note.replace('\n2\n', '\n3\n') ?? '');
-      await expect(proveCall(store.database, scribe.signer, 'a')).rejects.toThrow(
-        'The last checkpoint has an invalid signature. Run `countersign audit verify`.',
-      );
+      await expect(proveCall(store.database, scribe.signer, 'a')).rejects.toMatchObject({
+        code: 'db_error',
+        message: 'The last checkpoint has an invalid signature. Run `countersign audit verify`.',
+        retryable: false,
+      });
     });
   });
 

@@ -115,5 +115,8 @@ describe('calls compared with their entries', () => {
     const about = await entriesAbout(store.database.db, 'sqlite', one);
     expect(about.map(({ seq }) => seq)).toEqual([1, 2]);
     expect(await entriesAbout(store.database.db, 'sqlite', one.replace(/1$/, '3'))).toEqual([]);
+    expect(await entriesAbout(store.database.db, 'sqlite', [])).toEqual([]);
+    expect(await entriesAbout(store.database.db, 'sqlite', [one, two], ['approval'])).toHaveLength(4);
+    expect(await entriesAbout(store.database.db, 'sqlite', [one, two], ['edit'])).toEqual([]);
   });
 });
