@@ -157,6 +157,18 @@ describe('an edit', () => {
 });
 
 describe('what a person is shown', () => {
+  it('is nothing where only part of it is stored', async () => {
+    const { id } = await open().ask();
+    const { db } = store.database;
+    for (const body of ['{"presentation":{}}', '{"presentation":1,"added":[]}', '{"base_commit":"c"}']) {
+      await db.updateTable('approval_previews').set({ body }).where('approval_id', '=', id).execute();
+      await expect(findPresentation(db, id)).rejects.toMatchObject({
+        code: 'db_error',
+        detail: { id, column: 'presentation' },
+      });
+    }
+  });
+
   const limit = { key: 'k', used: 1, of: 2, period_seconds: 60 };
 
   it('includes the limit, how it is usually decided, and whether it can be remembered', async () => {
@@ -171,6 +183,23 @@ describe('what a person is shown', () => {
       needs_signature: false,
       remember: { possible: true, why: null },
     });
+  });
+
+  it('counts no decision on the call of another agent, nor one whose entry was changed', async () => {
+    const { approvals, ask } = open();
+    const { db } = store.database;
+    const asked = await ask();
+    const theirs = await ask({ requester: { kind: 'agent', id: 'other' } });
+    await approvals.reject(theirs.id, ADA);
+    const edit = db.updateTable('approvals').where('id', '=', theirs.id);
+    await edit.set({ requester: 'agent:local' }).execute();
+    expect(await approvals.present(asked)).toMatchObject({ usual: null });
+    const mine = await ask();
+    await approvals.reject(mine.id, ADA);
+    expect(await approvals.present(asked)).toMatchObject({ usual: { approved: 0, of: 1 } });
+    const entries = db.updateTable('audit_log').where('body', 'like', `%${mine.uuid}%`);
+    await entries.set({ hash: '0'.repeat(64) }).execute();
+    expect(await approvals.present(asked)).toMatchObject({ usual: null });
   });
 
   it('is nothing when it cannot be compared with the log, even if the row has changed since', async () => {
