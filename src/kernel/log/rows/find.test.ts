@@ -102,7 +102,7 @@ describe('calls compared with their entries', () => {
     await insert({ approval_id: 1_000_000 });
     expect(await shown()).toEqual(['has a row, but no entry']);
     await scribe.change('call');
-    expect(await shown()).toContain('says approval_id is "1000000", its entries say "none"');
+    expect(await shown()).toContain('says approval_id is "1000000", but its entries say "none"');
     await db.updateTable('calls').set({ approval_id: null }).execute();
     expect((await shown())?.filter((text) => text.includes('approval'))).toEqual([]);
   });

@@ -60,9 +60,9 @@ const done: Row = { ...approvedRow, state: 'done', call_id: 'c', outcome: '"answ
 const rows = openApprovalRows();
 const { insert, found } = rows;
 
-const CONTEXT = named('has a context other than the log says was stored with the request');
-const SAID = named('has a reason or feedback other than the log says the person gave');
-const RESULT = named('has a result other than the log says was stored');
+const CONTEXT = named('has a context that differs from what the log says was stored with the request');
+const SAID = named('has a reason or feedback that differs from what the log says the person gave');
+const RESULT = named('has a result that differs from what the log says was stored');
 
 describe('the terms of an approval', () => {
   beforeEach(async () => {

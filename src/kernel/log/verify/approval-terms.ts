@@ -64,15 +64,15 @@ export class ApprovalTerms {
 
   *differences(row: Row, salts: Salts): Generator<string> {
     if (this.#expires !== undefined && row.expires_at !== this.#expires)
-      yield `says expires_at is "${row.expires_at}", the log says "${this.#expires}"`;
+      yield `says expires_at is "${row.expires_at}", but the log says "${this.#expires}"`;
     if (this.#context === undefined || row.summary === ERASED) return;
     if (contextDigest(row.context) !== this.#context) {
-      yield 'has a context other than the log says was stored with the request';
+      yield 'has a context that differs from what the log says was stored with the request';
       return;
     }
-    if (!this.#isSaid(row)) yield 'has a reason or feedback other than the log says the person gave';
+    if (!this.#isSaid(row)) yield 'has a reason or feedback that differs from what the log says the person gave';
     if (this.#results && !this.#results.some((one) => isResult(row, one, salts)))
-      yield 'has a result other than the log says was stored';
+      yield 'has a result that differs from what the log says was stored';
   }
 
   #isSaid(row: Row): boolean {

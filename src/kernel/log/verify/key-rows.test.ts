@@ -80,7 +80,7 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
     expect(await new KeyRowCheck().compare(store.database)).toEqual([
       {
         seq,
-        message: `Idempotency key agent:local|ledger_write_blind|c says that call ${settledCall} is "indeterminate", the log says "ok".`,
+        message: `Idempotency key agent:local|ledger_write_blind|c says that call ${settledCall} is "indeterminate", but the log says "ok".`,
       },
     ]);
     await keys.set({ state: 'ok' }).execute();
@@ -149,7 +149,7 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
       `Idempotency key ${KEY} is not the key or not for the arguments that call ${call} was made with.`,
     ]);
     expect(await whileSet({ expires_at: null })).toEqual([
-      expect.stringMatching(/ expires at null, the log says \d{4}-/),
+      expect.stringMatching(/ expires at null, but the log says \d{4}-/),
     ]);
   });
 

@@ -94,13 +94,7 @@ export function CallPage({ id }: { readonly id: string }) {
 }
 
 /** Why this page is not to be relied on, before anything that it shows. */
-function Doubt({
-  call,
-  checked,
-}: {
-  readonly call: CallDetail;
-  readonly checked: Checked | undefined;
-}) {
+function Doubt({ call, checked }: { readonly call: CallDetail; readonly checked: Checked | undefined }) {
   if (!call.proof)
     return (
       <Notice tone="bad">
