@@ -109,8 +109,9 @@ export function timeAgo(at: Date, now: Date): string {
   let value = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(value) < 5) return 'just now';
   for (const [size, unit] of STEPS) {
-    // Rounded first: 59.6 s are not 60 s ago.
-    if (Math.abs(Math.round(value)) < size) return ago(Math.round(value), unit);
+    const rounded = Math.round(value);
+    // 59.6 s are a minute; an approval that expires in 24 h does not just expire tomorrow.
+    if (Math.abs(unit === 'hour' ? value : rounded) < size) return ago(rounded, unit);
     value /= size;
   }
   return at.toISOString();
