@@ -268,6 +268,10 @@ export const TAMPERED: readonly Screen[] = [
   },
   { name: 'agent-damaged', path: '/agents/night-shift', ready: text('Cannot be read') },
   { name: 'rules-tampered', path: '/policy', ready: text('do not match the audit log') },
-  { name: 'matrix-not-offered', path: '/policy/permissions', ready: text('not offered to agents') },
+  {
+    name: 'matrix-not-offered',
+    path: '/policy/permissions',
+    ready: (page) => page.getByText('Not offered to agents').first().scrollIntoViewIfNeeded(),
+  },
   { name: 'passkeys-reset', path: '/passkeys', ready: text('Resets') },
 ];

@@ -226,6 +226,8 @@ describe('the rules page', () => {
     await page.getByRole('combobox', { name: 'Toolkit' }).selectOption('research');
     await page.getByRole('row', { name: /^create_code change allow/ }).waitFor();
     expect(await page.getByRole('row', { name: /^x_/ }).count()).toBe(0);
+    await page.getByRole('searchbox', { name: 'Tool' }).fill('create_code');
+    await page.getByText('1 tool: 1 allow').waitFor();
   });
 
   it('puts a template in force', async () => {

@@ -62,7 +62,7 @@ export function Matrix() {
       <ErrorNotice error={error} />
       {rows ? (
         <p className="muted small">
-          {rows.length} tools:{' '}
+          {rows.length === 1 ? '1 tool' : `${rows.length} tools`}:{' '}
           {ACTIONS.map(
             (action) => `${rows.filter((row) => row.action === action).length} ${ACTION_WORDS[action]}`,
           ).join(', ')}
@@ -94,7 +94,7 @@ export function Matrix() {
               <tr key={row.tool}>
                 <th scope="row" className="mono matrix-tool">
                   <ToolName name={row.tool} />
-                  {row.offered ? null : <span className="muted small"> not offered to agents</span>}
+                  {row.offered ? null : <span className="meta matrix-note">Not offered to agents</span>}
                 </th>
                 <td className="minor matrix-effect">{row.effect}</td>
                 {ACTIONS.map((action) => (
