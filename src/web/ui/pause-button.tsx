@@ -16,7 +16,7 @@ export function PauseButton() {
   return (
     <Button
       small
-      className={session.paused ? undefined : 'button-minor'}
+      className="button-minor"
       icon={session.paused ? 'right' : 'pause'}
       tone={session.paused ? 'primary' : 'plain'}
       onClick={() => toggle().catch(describeError)}
