@@ -148,6 +148,11 @@ export class ToolError extends Error {
     return new ToolError(this.code as ErrorCode, message, options);
   }
 
+  /** The hint of this very error, where it has one. */
+  get ownHint(): string | undefined {
+    return this.#hint;
+  }
+
   get hint(): string {
     return this.#hint ?? findErrorSpec(this.code)?.hint ?? '';
   }

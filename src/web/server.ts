@@ -109,7 +109,12 @@ export function createWebApp(ports: WebPorts): Hono {
               ? 428
               : 400;
       return context.json(
-        { error: error.message, code: error.code, hint: hintFor(error.code), detail: error.detail ?? null },
+        {
+          error: error.message,
+          code: error.code,
+          hint: error.ownHint ?? hintFor(error.code),
+          detail: error.detail ?? null,
+        },
         status,
       );
     }

@@ -171,7 +171,11 @@ describe('the inbox routes', () => {
     const detail = { id, column: 'args', state: 'pending' };
     expect(await world.get(`/inbox/${id}`)).toMatchObject({
       status: 400,
-      body: { code: 'db_error', detail },
+      body: {
+        code: 'db_error',
+        detail,
+        hint: expect.stringContaining('Its column args was damaged or changed'),
+      },
     });
     expect((await world.send('POST', `/inbox/${id}/reject`, { reason: 'no' })).body).toMatchObject({
       damaged: true,
