@@ -258,6 +258,7 @@ describe('the agent `local`', () => {
     'src/kernel/views/agents.ts',
     'src/toolkits/x/approval-view.ts',
     'src/web/api/policy.ts',
+    'src/web/routes/bodies.ts',
   ];
 
   it('is given to a caller in one place only', () => {
