@@ -54,6 +54,22 @@ describe.each(ENGINES)('title and content of an approval on %s', (engine) => {
     expect(await forged(two + 1)).toEqual(new Set());
   });
 
+  it('are forged where their context is not what was requested', async () => {
+    const [one, two] = [await ask('one'), await ask('two')];
+    await edit(two, { context: '{"salt":"other"}' });
+    expect(await forged(one, two)).toEqual(new Set([two]));
+  });
+
+  it('are compared with the request also after other entries about it', async () => {
+    const id = await ask('one');
+    const approval = await test.kernel.approvals.get(id);
+    await test.kernel.approvals.edit(id, { kind: 'person', id: 'ada' }, { text: 'two' });
+    expect(await forged(id)).toEqual(new Set());
+    expect(approval?.version).toBe(1);
+    await edit(id, { context: '{"salt":"other"}' });
+    expect(await forged(id)).toEqual(new Set([id]));
+  });
+
   it('are forged where the log has no request, or only one that was changed', async () => {
     const id = await ask('one');
     await edit(id, { uuid: '10000000-0000-4000-8000-000000000009' });

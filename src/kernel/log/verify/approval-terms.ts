@@ -70,7 +70,8 @@ export class ApprovalTerms {
       yield 'has a context that differs from what the log says was stored with the request';
       return;
     }
-    if (!this.#isSaid(row)) yield 'has a reason or feedback that differs from what the log says the person gave';
+    if (!this.#isSaid(row))
+      yield 'has a reason or feedback that differs from what the log says the person gave';
     if (this.#results && !this.#results.some((one) => isResult(row, one, salts)))
       yield 'has a result that differs from what the log says was stored';
   }
