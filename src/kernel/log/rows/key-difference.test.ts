@@ -8,7 +8,7 @@ const row = {
   scope_key: 'agent:a|post|k',
   digest: 'd',
   call_id: 'c',
-  state: 'ok',
+  state: 'ok' as const,
   outcome: '"answer"',
   expires_at: null,
 };

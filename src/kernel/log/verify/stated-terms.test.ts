@@ -73,6 +73,13 @@ describe('what entries state about an approval', () => {
     },
   );
 
+  it('leaves the result open after a call that an earlier version ended', () => {
+    const made = terms(asked);
+    expect(made.calls).toEqual([]);
+    made.ended({ v: 1, kind: 'outcome', at: '', call: 'c' }, true);
+    expect(found(made, { outcome: '"any"' })).toEqual([]);
+  });
+
   it('has the result that a move states', () => {
     const made = terms(asked, { extra: { outcome_sha256: resultDigest({ context, outcome: '"x"' }) } });
     expect(found(made, { outcome: '"x"' })).toEqual([]);
