@@ -113,25 +113,6 @@ describe('imports', () => {
 });
 
 describe('files', () => {
-  const lines = (path: string): number => readFileSync(path, 'utf8').split('\n').length;
-
-  it('stay below 400 lines, tests below 600', () => {
-    const all = ['src', 'test', 'scripts'].flatMap((root) =>
-      (readdirSync(root, { recursive: true }) as string[])
-        .map((path) => join(root, path))
-        .filter((path) => /\.(tsx?|mjs)$/.test(path)),
-    );
-    const long = all
-      .filter((path) => !path.includes('.generated.'))
-      .map((path) => ({
-        path,
-        lines: lines(path),
-        most: /\.test\.tsx?$/.test(path) || path.startsWith('test') || path.includes('/test/') ? 600 : 400,
-      }))
-      .filter((one) => one.lines > one.most);
-    expect(long).toEqual([]);
-  });
-
   it('write to stdout only in src/terminal', () => {
     const writers = sources
       .filter((path) => !path.startsWith('terminal/') && !path.startsWith('web/app/'))
