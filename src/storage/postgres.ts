@@ -30,7 +30,6 @@ const PASSING = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P01', '57P02'
 
 function patient(pool: pg.Pool): PostgresPool {
   return {
-    options: pool.options,
     async connect() {
       for (const pause of PAUSES_MS) {
         try {

@@ -207,7 +207,9 @@ describe('what a person is shown', () => {
     const asked = await ask();
     const { db } = store.database;
     let hasFailed = false;
-    const failing = db.withPlugin({
+    // A plugin holds its connection until it answers, so the reader has its own.
+    const reader = await store.again();
+    const failing = reader.db.withPlugin({
       transformQuery: ({ node }) => node,
       async transformResult({ result }) {
         if (hasFailed || !result.rows.some((row) => Object.hasOwn(row, 'hash'))) return result;

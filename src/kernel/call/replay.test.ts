@@ -250,8 +250,9 @@ describe('a call that comes again', () => {
 
   it('runs when its key was freed while it was looked up', async () => {
     const { call } = await earlier('ok');
-    const { db } = steps.store.database;
-    const freed = db.withPlugin({
+    // A plugin holds its connection until it answers, so the key is freed by another.
+    const { db } = await steps.store.again();
+    const freed = steps.store.database.db.withPlugin({
       transformQuery: ({ node }) => node,
       async transformResult({ result }) {
         if (result.rows.some((row) => Object.hasOwn(row, 'scope_key')))

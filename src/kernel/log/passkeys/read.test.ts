@@ -137,7 +137,9 @@ describe('the keys in force', () => {
           return { ...result, rows: result.rows.filter(({ seq }) => seq !== 3) };
         },
       };
-      const slow = readKeysInForce(store.database, store.database.db.withPlugin(older));
+      // On a connection of its own: a plugin holds its connection until it answers.
+      const { db } = await store.again();
+      const slow = readKeysInForce(store.database, db.withPlugin(older));
       await append(about(order({ action: 'mode', mode: 'off' }, key, { log })));
       expect((await read()).keys.mode).toBe('off');
       release();
