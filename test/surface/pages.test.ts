@@ -74,6 +74,14 @@ const firstOf = async (person: PageWorld['person'], path: string, list: string):
   return data[list]?.[0] ?? {};
 };
 
+/** Calls in order, but those of the loops by name: they start together, and which one reads first varies. */
+const settleOrder = (calls: readonly Json[]): Json[] => {
+  const isLoop = ({ principal }: Json): boolean => String(principal).startsWith('system:');
+  const name = ({ tool, principal, status }: Json): string => `${tool} ${principal} ${status}`;
+  const loops = calls.filter(isLoop).sort((a, b) => name(a).localeCompare(name(b)));
+  return calls.map((call) => (isLoop(call) ? (loops.shift() ?? call) : call));
+};
+
 describe('the data of the pages', () => {
   let world: PageWorld;
   beforeAll(async () => {
@@ -92,7 +100,11 @@ describe('the data of the pages', () => {
   };
   const answers = async (paths: readonly string[]): Promise<Json> => {
     const found: Json = {};
-    for (const path of paths) found[path] = await world.person.answer(path);
+    for (const path of paths) {
+      const { status, body } = await world.person.answer(path);
+      const { calls } = (body ?? {}) as { calls?: Json[] };
+      found[path] = { status, body: calls ? { ...(body as Json), calls: settleOrder(calls) } : body };
+    }
     return found;
   };
 
@@ -124,7 +136,7 @@ describe('the data of the pages', () => {
 
   it('is as pinned for one call of each tool and outcome, with its proof, and for a run', async () => {
     const { calls } = (await world.person.get('/activity?limit=500')) as { calls: Json[] };
-    const kinds = new Map(calls.map((call) => [`${call.tool} ${call.status}`, call]));
+    const kinds = new Map(settleOrder(calls).map((call) => [`${call.tool} ${call.status}`, call]));
     const found: Json = {};
     for (const kind of [...kinds.keys()].sort())
       found[kind] = await world.person.answer(`/activity/${kinds.get(kind)?.call_id}`);
