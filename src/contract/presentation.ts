@@ -233,6 +233,14 @@ export interface Presentation {
   readonly money: boolean;
 }
 
+/** How much of a limit is used. A full one refuses the call. */
+export interface LimitUse {
+  readonly key: string;
+  readonly used: number;
+  readonly of: number;
+  readonly period_seconds: number;
+}
+
 /** A presentation with what the kernel knows of the request; made when it is shown. */
 export interface ApprovalPresentation extends Presentation {
   /** The requester's words; null when it gave none. */
@@ -241,13 +249,8 @@ export interface ApprovalPresentation extends Presentation {
   readonly rule: { readonly id: string; readonly title: string; readonly sentence: string };
   /** How earlier calls of this tool by this requester were decided; null before the first. */
   readonly usual: { readonly approved: number; readonly of: number } | null;
-  /** The limit that this call would use up most of; null where none applies. */
-  readonly limit: {
-    readonly key: string;
-    readonly used: number;
-    readonly of: number;
-    readonly period_seconds: number;
-  } | null;
+  /** Every limit that the call counts in, of the policy and of its toolkit, the fullest first. */
+  readonly limits: readonly LimitUse[];
   readonly needs_signature: boolean;
   /** Whether a standing approval could answer such a call, and if not, why. */
   readonly remember: { readonly possible: boolean; readonly why: string | null };

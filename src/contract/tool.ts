@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { ArtifactRef, ContentPart, Outcome, Settlement } from './outcome.ts';
-import type { Presentation, PresentationDraft } from './presentation.ts';
+import type { LimitUse, Presentation, PresentationDraft } from './presentation.ts';
 import type { Principal } from './principal.ts';
 import { type Schema, zodSchema } from './schema.ts';
 
@@ -191,6 +191,8 @@ export interface Tool<S = unknown, O = unknown> {
    * is asked in vain; must not change anything. Without it the call is presented from its schema.
    */
   present?(args: JsonObject, context: PresentContext<S>): Promise<PresentationDraft> | PresentationDraft;
+  /** The toolkit's own limits that the call counts in, for the person who decides. `run` enforces them. */
+  limits?(args: JsonObject, services: S): Promise<readonly LimitUse[]>;
   /** The call moves money: no standing approval answers for it. */
   readonly movesMoney?: boolean | ((args: JsonObject) => boolean);
   /**
@@ -244,6 +246,7 @@ export interface ToolSpec<S, I extends z.ZodObject, O extends z.ZodType>
     | 'bind'
     | 'decides'
     | 'present'
+    | 'limits'
     | 'rollback'
     | 'check'
     | 'prepare'
@@ -257,6 +260,7 @@ export interface ToolSpec<S, I extends z.ZodObject, O extends z.ZodType>
   bind?(args: z.output<I>, services: S): Promise<JsonObject>;
   decides?(args: z.output<I>): DecisionScope;
   present?(args: z.output<I>, context: PresentContext<S>): Promise<PresentationDraft> | PresentationDraft;
+  limits?(args: z.output<I>, services: S): Promise<readonly LimitUse[]>;
   rollback?(args: z.output<I>, data: z.output<O>, callId?: string): Rollback | undefined;
   check?(args: z.output<I>, services: S, principal?: Principal): Promise<void> | void;
   prepare?(args: z.output<I>): Preparation<S, z.input<I>> | undefined;

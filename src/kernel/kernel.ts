@@ -30,7 +30,7 @@ import { isPausedInLog } from './log/rows/config-entries.ts';
 import { CallMetrics } from './metrics.ts';
 import { createRequirement, type SignersFor } from './passkeys/requirement.ts';
 import { createPasskeys, type Passkeys } from './passkeys/service.ts';
-import { fullestLimit, ruleLabel } from './policy/usage.ts';
+import { limitsOf, ruleLabel } from './policy/usage.ts';
 import type { CallLimits, PolicySource, Ports } from './ports.ts';
 import {
   closeLostReads,
@@ -154,7 +154,8 @@ export function createKernel(options: KernelOptions): Kernel {
     queue,
     agentsMayApprove: limits.agentsMayApprove,
     ruleLabel: (id) => ruleLabel(options.policy.current, id),
-    limitOf: (bound, requester) => fullestLimit(database, options.policy.current, bound, requester, now()),
+    limitsOf: (bound, { args, requester }) =>
+      limitsOf(args, database, options.policy.current, bound, requester, now()),
     async run(bound, approval) {
       const { args, requester } = approval;
       const request = { bound, args, principal: requester, transport: 'approval', approval };

@@ -20,7 +20,15 @@ export function describeFacts(shown: ApprovalPresentation): string {
     line('Reason', reason ? reason.text : 'none given'),
     line('Asked', `${rule.title}: ${rule.sentence}`),
     ...(shown.usual ? [line('Before', `${shown.usual.approved} of ${shown.usual.of} approved`)] : []),
-    ...(shown.limit ? [line('Limit', `${shown.limit.used} of ${shown.limit.of} used`)] : []),
+    ...shown.limits.map(({ key, used, of }) =>
+      used < of
+        ? line('Limit', `${used} of ${of} used (${key})`)
+        : line(
+            'FULL',
+            `${used} of ${of} used (${key}): the call is refused until the limit resets`,
+            'yellow',
+          ),
+    ),
     ...(shown.stale ? [line('NOW', shown.stale, 'yellow')] : []),
   ].join('\n');
 }

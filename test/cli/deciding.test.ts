@@ -143,3 +143,23 @@ describe('a mistyped command', () => {
     expect((await terminal.run('approvals', 'list', '--limit', '5')).code).toBe(0);
   });
 });
+
+describe('a limit that is full', () => {
+  it('is shown before the decision, and a refused call leaves its approval pending', async () => {
+    terminal.configure('toolkits = ["x"]\n[limits]\nmax_tweets_per_day = 1\n');
+    for (const text of ['The first post of the day', 'Something else entirely, later'])
+      await terminal.run('call', 'x_post_tweet', '--args', JSON.stringify({ text }));
+    const before = (await terminal.run('approvals', 'show', '2')).out;
+    expect(before).toContain('0 of 1 used (limits.max_tweets_per_day)');
+    expect((await terminal.run('approvals', 'approve', '1')).code).toBe(0);
+    const full = (await terminal.run('approvals', 'show', '2')).out;
+    expect(full).toContain('1 of 1 used (limits.max_tweets_per_day): the call is refused until');
+    expect((await terminal.run('approvals', 'approve', '2')).code).toBe(1);
+    expect(await terminal.json('approvals', 'show', '2')).toMatchObject({ state: 'pending' });
+    expect((await terminal.run('audit', 'verify')).code).toBe(0);
+    terminal.configure('toolkits = ["x"]\n[limits]\nmax_tweets_per_day = 2\n');
+    expect((await terminal.run('approvals', 'approve', '2')).code).toBe(0);
+    expect(await terminal.json('approvals', 'show', '2')).toMatchObject({ state: 'done' });
+    expect((await terminal.run('audit', 'verify')).code).toBe(0);
+  });
+});

@@ -58,7 +58,7 @@ describe.each(ENGINES)('the rules of approvals on %s', (engine) => {
       agentsMayApprove: false,
       run: () => Promise.reject(new Error('killed')),
       invoke: () => Promise.reject(new Error('killed')),
-      limitOf: async () => null,
+      limitsOf: async () => [],
       ruleLabel: () => undefined,
     });
     await expect(dying.approve(id, PERSON)).rejects.toThrow('killed');

@@ -157,7 +157,7 @@ export interface DecisionOptions extends TestQueueOptions, Partial<Omit<Decision
 
 /** The decisions on a queue whose calls run nowhere. */
 export function openDecisions(database: Database, options: DecisionOptions = {}) {
-  const { agentsMayApprove = false, outcome = OK, invoke, limitOf, ruleLabel, ...ports } = options;
+  const { agentsMayApprove = false, outcome = OK, invoke, limitsOf, ruleLabel, ...ports } = options;
   const test = openQueue(database, ports);
   const ran: Approval[] = [];
   const invoked: unknown[] = [];
@@ -172,7 +172,7 @@ export function openDecisions(database: Database, options: DecisionOptions = {})
       invoked.push(call);
       return invoke ? invoke(...call) : OK;
     },
-    limitOf: limitOf ?? (async () => null),
+    limitsOf: limitsOf ?? (async () => []),
     ruleLabel: ruleLabel ?? (() => undefined),
   });
   return {

@@ -173,12 +173,12 @@ describe('what a person is shown', () => {
 
   it('includes the limit, how it is usually decided, and whether it can be remembered', async () => {
     const { approvals, ask } = open({
-      limitOf: async ({ tool }, requester) => ({ ...limit, key: `${tool.name} ${requester.id}` }),
+      limitsOf: async ({ tool }, { requester }) => [{ ...limit, key: `${tool.name} ${requester.id}` }],
     });
     await approvals.reject((await ask()).id, ADA);
     const shown = await approvals.present({ ...(await ask()), rule: 'mine' });
     expect(shown).toMatchObject({
-      limit: { ...limit, key: 'ledger_write local' },
+      limits: [{ ...limit, key: 'ledger_write local' }],
       usual: { approved: 0, of: 1 },
       needs_signature: false,
       remember: { possible: true, why: null },
@@ -239,8 +239,8 @@ describe('what a person is shown', () => {
 
   it('has no limit where the tool is gone', async () => {
     const asked = await open().ask();
-    const { approvals } = open({ resolve: async () => undefined, limitOf: async () => limit });
-    expect(await approvals.present(asked)).toMatchObject({ limit: null, needs_signature: true });
+    const { approvals } = open({ resolve: async () => undefined, limitsOf: async () => [limit] });
+    expect(await approvals.present(asked)).toMatchObject({ limits: [], needs_signature: true });
   });
 });
 

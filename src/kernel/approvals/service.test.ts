@@ -98,7 +98,7 @@ describe('an approval by a person', () => {
         return FAILED;
       },
       invoke: async () => OK,
-      limitOf: async () => null,
+      limitsOf: async () => [],
       ruleLabel: () => undefined,
     });
     const { approval, outcome } = await moving.approve(asked.id, ADA);

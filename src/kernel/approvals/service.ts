@@ -37,6 +37,7 @@ import { readApproval, toApproval } from './row.ts';
 import { createSigning, type Signing } from './sign.ts';
 import { canRemember, SIGNED_EACH_TIME } from './standing.ts';
 import type { TransitionName } from './transitions.ts';
+import { mayRunLater } from './use.ts';
 import { validEdit } from './valid-edit.ts';
 
 export interface DecisionPorts {
@@ -46,8 +47,8 @@ export interface DecisionPorts {
   run(bound: BoundTool, approval: Approval): Promise<Outcome>;
   /** Makes a call of the person who decides, through the pipeline too. */
   invoke(tool: string, args: JsonObject, person: Principal): Promise<Outcome>;
-  /** The limit that a call of this tool would use up most of. */
-  limitOf(bound: BoundTool, requester: Principal): Promise<ApprovalPresentation['limit']>;
+  /** The limits that the call counts in, the fullest first. */
+  limitsOf(bound: BoundTool, approval: Approval): Promise<ApprovalPresentation['limits']>;
   /** What a rule is for, in its author's words. */
   ruleLabel(id: string): string | undefined;
 }
@@ -69,7 +70,7 @@ export function createApprovals({
   agentsMayApprove,
   run,
   invoke,
-  limitOf,
+  limitsOf,
   ruleLabel,
 }: DecisionPorts): ApprovalsPort & ApprovalExecutor & { readonly signing: Signing } {
   const { database, now } = queue.ports;
@@ -79,7 +80,7 @@ export function createApprovals({
     const mustSign = approval.state === 'pending' && (await signing.requirement(approval)).required > 0;
     return {
       usual: await usualDecisions(database, approval),
-      limit: bound ? await limitOf(bound, approval.requester) : null,
+      limits: bound ? await limitsOf(bound, approval) : [],
       needs_signature: mustSign,
       remember: mustSign ? { possible: false, why: SIGNED_EACH_TIME } : canRemember(approval, bound),
     };
@@ -214,9 +215,8 @@ export function createApprovals({
     const outcome = await run(bound, approval);
     const after = await mustFind(approval.id);
     if (after.state !== 'approved') return { approval: after, outcome };
-    // Refused before anything happened (paused, a limit, a rule): the row waits again, so that nothing is lost.
     const data = JSON.stringify(outcomeData(outcome));
-    const back = outcome.status === 'refused' || outcome.status === 'dry_run';
+    const back = outcome.status === 'refused' || outcome.status === 'dry_run' || mayRunLater(outcome);
     // An equal call was done before: its answer is this one's too.
     const end = outcome.status === 'ok' ? 'done' : 'failed';
     const settled = back

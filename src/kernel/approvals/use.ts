@@ -176,7 +176,12 @@ async function giveBack(
 function stateAfter(outcome: Outcome, kind: ApprovalKind, partDone: boolean): ApprovalState {
   if (outcome.status === 'ok') return 'done';
   if (outcome.status === 'indeterminate') return 'indeterminate';
-  if (outcome.status === 'failed' && outcome.fault.retryable && outcome.fault.effect === 'none' && !partDone)
-    return kind === 'permit' ? 'approved' : 'pending';
+  if (mayRunLater(outcome) && !partDone) return kind === 'permit' ? 'approved' : 'pending';
   return 'failed';
 }
+
+/** The call certainly did nothing, and the same call may succeed later: when retried, or when a limit resets. */
+export const mayRunLater = (outcome: Outcome): boolean =>
+  outcome.status === 'failed' &&
+  outcome.fault.effect === 'none' &&
+  (outcome.fault.retryable || outcome.fault.code.startsWith('policy_denied_'));

@@ -1,6 +1,6 @@
 import { ToolError } from '../../contract/errors.ts';
 import type { Foresee } from '../approvals/queue.ts';
-import { fullestLimit } from '../policy/usage.ts';
+import { limitsOf } from '../policy/usage.ts';
 import type { PolicySource } from '../ports.ts';
 import type { Database } from '../store/database.ts';
 import { changesPaused, isPaused, pausedAgents } from '../store/pause.ts';
@@ -36,9 +36,10 @@ export const createForesight =
         'not_allowed',
         'Dry-run mode is on (mcp_policy.dry_run_mutations), so the call would not run. Nothing was signed.',
       );
-    const limit = await fullestLimit(database, policy.current, bound, requester, now());
-    if (!limit || limit.used < limit.of) return undefined;
-    const { key, of: max, period_seconds } = limit;
+    const limits = await limitsOf(args, database, policy.current, bound, requester, now());
+    const full = limits.find(({ used, of }) => used >= of);
+    if (!full) return undefined;
+    const { key, of: max, period_seconds } = full;
     return new ToolError('policy_denied_rate_limited', 'Policy denied: rate limited', {
       detail: { limit: key, max, period_seconds },
     });

@@ -5,12 +5,16 @@ import { LOCAL_AGENT } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { windowStart } from './limits.ts';
 import { compile, subjectOf } from './policy.fixture.ts';
-import { findFullLimit, fullestLimit, ruleLabel } from './usage.ts';
+import { findFullLimit, limitsOf, ruleLabel } from './usage.ts';
 
 const NOW = new Date('2026-03-02T10:30:00Z');
 const bound = (name: string, more: object = {}): BoundTool => {
   const { toolkit, category, effect } = subjectOf(name);
-  return { tool: { name, category, effect, ...more }, toolkit: { id: toolkit } } as unknown as BoundTool;
+  return {
+    tool: { name, category, effect, ...more },
+    toolkit: { id: toolkit },
+    services: async () => ({}),
+  } as unknown as BoundTool;
 };
 
 describe('what is used of the limits', () => {
@@ -42,23 +46,27 @@ describe('what is used of the limits', () => {
   const asked = async (used: readonly number[], tool = bound('x_like_tweet'), at = NOW) => {
     const { policy, limits } = await count(used, at);
     const about = [store.database, policy, tool, LOCAL_AGENT, NOW] as const;
-    return { limits, fullest: await fullestLimit(...about), full: await findFullLimit(...about) };
+    return { limits, shown: await limitsOf({}, ...about), full: await findFullLimit(...about) };
   };
 
-  it('names the limit of which the largest share is used', async () => {
-    const { fullest, limits } = await asked([5, 3]);
+  it('lists every limit, the one of which the largest share is used first', async () => {
+    const { shown, limits } = await asked([5, 3]);
     expect(limits.map(({ max }) => max)).toEqual([10, 4, 4]);
-    expect(fullest).toEqual({ key: limits[1]?.key, used: 3, of: 4, period_seconds: 60 });
+    expect(shown.map(({ key, used, of }) => [key, used, of])).toEqual([
+      [limits[1]?.key, 3, 4],
+      [limits[0]?.key, 5, 10],
+      [limits[2]?.key, 0, 4],
+    ]);
   });
 
   it('names the first of two that are equally full', async () => {
-    const { fullest } = await asked([5, 2]);
-    expect(fullest).toMatchObject({ used: 5, of: 10, period_seconds: 3600 });
+    const { shown } = await asked([5, 2]);
+    expect(shown[0]).toMatchObject({ used: 5, of: 10, period_seconds: 3600 });
   });
 
   it('counts nothing where nothing was counted in the window that is open now', async () => {
-    const { fullest, full } = await asked([10, 4], undefined, new Date('2026-03-02T08:30:00Z'));
-    expect(fullest).toMatchObject({ used: 0, of: 10 });
+    const { shown, full } = await asked([10, 4], undefined, new Date('2026-03-02T08:30:00Z'));
+    expect(shown[0]).toMatchObject({ used: 0, of: 10 });
     expect(full).toBeUndefined();
   });
 
@@ -74,8 +82,15 @@ describe('what is used of the limits', () => {
     expect(full).toBe(limits.map(({ key }) => key).sort()[0]);
   });
 
+  it('adds the limits of the toolkit itself', async () => {
+    const own = { key: 'limits.own', used: 6, of: 6, period_seconds: 86_400 };
+    const { shown } = await asked([5, 2], bound('x_like_tweet', { limits: async () => [own] }));
+    expect(shown[0]).toEqual(own);
+    expect(shown).toHaveLength(4);
+  });
+
   it('leaves out composites, whose parts are counted, and refuses no read', async () => {
-    expect((await asked([10, 4], bound('x_like_tweet', { composite: true }))).fullest).toBeNull();
+    expect((await asked([10, 4], bound('x_like_tweet', { composite: true }))).shown).toEqual([]);
     await store.database.db.deleteFrom('counters').execute();
     const read = { ...bound('x_like_tweet'), tool: { ...bound('x_like_tweet').tool, effect: 'read' } };
     expect((await asked([10, 4], read as BoundTool)).full).toBeUndefined();

@@ -1,16 +1,12 @@
+import { ToolError } from '../../contract/errors.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { LimitUse } from '../../contract/presentation.ts';
 import type { Principal } from '../../contract/principal.ts';
 import { isChange } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import type { Database } from '../store/database.ts';
 import { windowStart } from './limits.ts';
 import type { Policy } from './types.ts';
-
-interface Usage {
-  readonly key: string;
-  readonly used: number;
-  readonly of: number;
-  readonly period_seconds: number;
-}
 
 /** How much is used of every limit that a call of this tool counts in. */
 async function usageOf(
@@ -19,7 +15,7 @@ async function usageOf(
   { tool, toolkit }: BoundTool,
   principal: Principal,
   now: Date,
-): Promise<readonly Usage[]> {
+): Promise<readonly LimitUse[]> {
   if (tool.composite) return [];
   const subject = { name: tool.name, toolkit: toolkit.id, category: tool.category, effect: tool.effect };
   const limits = policy.limitsFor({ subject, principal });
@@ -36,11 +32,26 @@ async function usageOf(
   );
 }
 
-/** The limit that a call of this tool would use up most of; null where none applies. */
-export async function fullestLimit(...asked: Parameters<typeof usageOf>): Promise<Usage | null> {
-  const share = ({ used, of }: Usage): number => used / Math.max(1, of);
-  const [first, ...others] = await usageOf(...asked);
-  return first ? others.reduce((most, one) => (share(one) > share(most) ? one : most), first) : null;
+/** Every limit that this call counts in, of the policy and of its toolkit, the fullest first. */
+export async function limitsOf(
+  args: JsonObject,
+  ...asked: Parameters<typeof usageOf>
+): Promise<readonly LimitUse[]> {
+  const [, , bound] = asked;
+  const own = await ownLimits(bound, args);
+  const share = ({ used, of }: LimitUse): number => used / Math.max(1, of);
+  return [...(await usageOf(...asked)), ...own].sort((a, b) => share(b) - share(a));
+}
+
+/** None where the toolkit is not set up: the call itself says what is missing. */
+async function ownLimits({ tool, services }: BoundTool, args: JsonObject): Promise<readonly LimitUse[]> {
+  if (!tool.limits) return [];
+  try {
+    return await tool.limits(args, await services());
+  } catch (error) {
+    if (error instanceof ToolError) return [];
+    throw error;
+  }
 }
 
 /** The limit that refuses a call of this tool now; only changes are counted. */

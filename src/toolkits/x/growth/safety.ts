@@ -1,4 +1,5 @@
 import { ToolError } from '../../../contract/errors.ts';
+import type { LimitUse as PresentedLimit } from '../../../contract/presentation.ts';
 import { checkPostText, containsPhrase, similarity } from '../posting/text.ts';
 import type { XSettings } from '../services.ts';
 import { dayOf } from './clock.ts';
@@ -21,6 +22,8 @@ export interface Outgoing {
 }
 
 export interface LimitUse {
+  /** The key in `[limits]`. */
+  readonly key: string;
   readonly action: string;
   readonly used: number;
   readonly max: number;
@@ -96,29 +99,59 @@ export class Safety {
     }
   }
 
-  /** Where each limit stands. */
+  /** Where each limit of the whole account stands. */
   async usage(): Promise<readonly LimitUse[]> {
-    const { limits } = this.#settings;
-    const day = dayOf(this.#now(), this.#settings.schedule.timezone);
-    const weekStart = this.#weekStart();
-    const [replies, tweets, threads] = await Promise.all([
-      this.#posts.count({ kinds: ['reply'], since: day.start }),
-      this.#posts.count({ kinds: ['tweet', 'quote'], since: day.start }),
-      this.#posts.count({ kinds: ['thread'], since: weekStart }),
-    ]);
+    const kinds = ['reply', 'tweet', 'thread'] as const;
+    return (await Promise.all(kinds.map((kind) => this.limitsOf({ kind })))).flat();
+  }
+
+  /** The limits that a post of this kind counts in. `except` is the reservation of the very post that is checked. */
+  async limitsOf(
+    { kind, targetAuthorId }: Pick<Outgoing, 'kind' | 'targetAuthorId'>,
+    except?: string,
+  ): Promise<readonly LimitUse[]> {
+    const { limits, schedule } = this.#settings;
+    const day = dayOf(this.#now(), schedule.timezone);
     const daily = { periodSeconds: DAY_SECONDS, periodStart: day.start, resetsAt: day.end };
-    return [
-      { action: 'reply', used: replies.used, max: limits.max_replies_per_day, ...daily },
-      { action: 'tweet', used: tweets.used, max: limits.max_tweets_per_day, ...daily },
-      {
-        action: 'thread',
-        used: threads.used,
-        max: limits.max_threads_per_week,
-        periodSeconds: WEEK_SECONDS,
-        periodStart: weekStart,
-        resetsAt: weekAfter(threads.oldest ?? this.#now()),
-      },
-    ];
+    const since = day.start;
+    switch (kind) {
+      case 'reply': {
+        const key = 'max_replies_per_day';
+        const all = await this.#posts.count({ kinds: ['reply'], since, except });
+        const total = { key, action: 'reply', used: all.used, max: limits[key], ...daily };
+        if (!targetAuthorId) return [total];
+        const authorKey = 'max_replies_per_author_per_day';
+        const author = { kinds: ['reply'], since, authorId: targetAuthorId, except } as const;
+        const { used } = await this.#posts.count(author);
+        return [total, { key: authorKey, action: 'reply to author', used, max: limits[authorKey], ...daily }];
+      }
+      case 'tweet':
+      case 'quote': {
+        const key = 'max_tweets_per_day';
+        const { used } = await this.#posts.count({ kinds: ['tweet', 'quote'], since, except });
+        return [{ key, action: 'tweet', used, max: limits[key], ...daily }];
+      }
+      case 'thread': {
+        const key = 'max_threads_per_week';
+        const periodStart = new Date(this.#now().getTime() - WEEK_SECONDS * 1000);
+        const { used, oldest } = await this.#posts.count({ kinds: ['thread'], since: periodStart, except });
+        const resetsAt = new Date((oldest ?? this.#now()).getTime() + WEEK_SECONDS * 1000);
+        const weekly = { periodSeconds: WEEK_SECONDS, periodStart, resetsAt };
+        return [{ key, action: 'thread', used, max: limits[key], ...weekly }];
+      }
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  /** The same for the person who decides. */
+  async presentLimits(post: Pick<Outgoing, 'kind' | 'targetAuthorId'>): Promise<readonly PresentedLimit[]> {
+    return (await this.limitsOf(post)).map(({ key, used, max, periodSeconds }) => ({
+      key: `limits.${key}`,
+      used,
+      of: max,
+      period_seconds: periodSeconds,
+    }));
   }
 
   async #checkRepetition({ kind, texts }: Outgoing, except?: string): Promise<void> {
@@ -149,44 +182,14 @@ export class Safety {
     }
   }
 
-  async #checkCounts({ kind, targetAuthorId }: Outgoing, except?: string): Promise<void> {
-    const { limits } = this.#settings;
-    const day = dayOf(this.#now(), this.#settings.schedule.timezone);
-    switch (kind) {
-      case 'reply': {
-        const all = await this.#posts.count({ kinds: ['reply'], since: day.start, except });
-        if (all.used >= limits.max_replies_per_day)
-          throw full('max_replies_per_day', limits.max_replies_per_day, day.end);
-        if (!targetAuthorId) return;
-        const max = limits.max_replies_per_author_per_day;
-        const author = await this.#posts.count({
-          kinds: ['reply'],
-          since: day.start,
-          authorId: targetAuthorId,
-          except,
-        });
-        if (author.used >= max) throw full('max_replies_per_author_per_day', max, day.end);
-        return;
-      }
-      case 'tweet':
-      case 'quote': {
-        const { used } = await this.#posts.count({ kinds: ['tweet', 'quote'], since: day.start, except });
-        if (used >= limits.max_tweets_per_day)
-          throw full('max_tweets_per_day', limits.max_tweets_per_day, day.end);
-        return;
-      }
-      case 'thread': {
-        const { used, oldest } = await this.#posts.count({
-          kinds: ['thread'],
-          since: this.#weekStart(),
-          except,
-        });
-        if (used < limits.max_threads_per_week) return;
-        throw full('max_threads_per_week', limits.max_threads_per_week, weekAfter(oldest ?? this.#now()));
-      }
-      default:
-        kind satisfies never;
-    }
+  async #checkCounts(post: Outgoing, except?: string): Promise<void> {
+    const full = (await this.limitsOf(post, except)).find(({ used, max }) => used >= max);
+    if (!full) return;
+    const { key, max, resetsAt } = full;
+    throw new ToolError('policy_denied_hard_rule', `The safety limit limits.${key} = ${max} is reached.`, {
+      resetAt: resetsAt,
+      detail: { limit: key, max },
+    });
   }
 
   /** Of any 20 replies in a row at most the configured share names the product. */
@@ -202,16 +205,4 @@ export class Safety {
       { detail: { limit: 'product_mention_ratio', mentions, window: RATIO_WINDOW } },
     );
   }
-
-  #weekStart(): Date {
-    return new Date(this.#now().getTime() - WEEK_SECONDS * 1000);
-  }
 }
-
-const weekAfter = (at: Date): Date => new Date(at.getTime() + WEEK_SECONDS * 1000);
-
-const full = (limit: string, max: number, resetAt: Date): ToolError =>
-  new ToolError('policy_denied_hard_rule', `The safety limit limits.${limit} = ${max} is reached.`, {
-    resetAt,
-    detail: { limit, max },
-  });

@@ -72,6 +72,7 @@ export const xPostTweet = defineXTool({
   },
   risks: ({ text, media_ids }) => postRisks([text], media_ids?.length),
   rollback: (_args, { id }) => ({ tool: 'x_delete_tweet', args: { tweet_id: id } }),
+  limits: (_args, { safety }) => safety.presentLimits({ kind: 'tweet' }),
   check: ({ text }, { safety }) => safety.check({ kind: 'tweet', texts: [text] }),
   run: ({ text, media_ids }, context) => sendPost(context, { kind: 'tweet', text, mediaIds: media_ids }),
   reconcile: ({ text }, context) => reconcilePost(context, { kind: 'tweet', text }),
@@ -112,6 +113,10 @@ export const xReplyToTweet = defineXTool({
   },
   risks: ({ text, media_ids }) => postRisks([text], media_ids?.length),
   rollback: (_args, { id }) => ({ tool: 'x_delete_tweet', args: { tweet_id: id } }),
+  async limits({ in_reply_to_id }, { safety, growth }) {
+    const known = await growth.discovered.get(in_reply_to_id);
+    return safety.presentLimits({ kind: 'reply', targetAuthorId: known?.author_id });
+  },
   async check({ text, in_reply_to_id }, { safety, growth }) {
     const known = await growth.discovered.get(in_reply_to_id);
     await safety.check({ kind: 'reply', texts: [text], targetAuthorId: known?.author_id });
@@ -159,6 +164,7 @@ export const xQuoteTweet = defineXTool({
   },
   risks: ({ text, media_ids }) => postRisks([text], media_ids?.length),
   rollback: (_args, { id }) => ({ tool: 'x_delete_tweet', args: { tweet_id: id } }),
+  limits: (_args, { safety }) => safety.presentLimits({ kind: 'quote' }),
   check: ({ text }, { safety }) => safety.check({ kind: 'quote', texts: [text] }),
   async run({ text, quoted_tweet_id, media_ids }, context) {
     const wanted = { kind: 'quote', text, quoted: quoted_tweet_id, mediaIds: media_ids } as const;

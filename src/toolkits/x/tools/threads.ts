@@ -83,6 +83,7 @@ export const xPostThread = defineXTool({
       .reverse()
       .map((tweet_id) => ({ tweet_id })),
   }),
+  limits: (_args, { safety }) => safety.presentLimits({ kind: 'thread' }),
   async check({ tweets, media_ids = [] }, { safety, growth, now }) {
     checkThreadMedia(tweets, media_ids);
     // A thread that is half out was admitted when it began; only its form is checked again.

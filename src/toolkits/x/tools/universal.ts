@@ -123,6 +123,10 @@ export const xPost = defineXTool({
   output: rawShape,
   present: (args, context) => presentRaw('POST', args.endpoint, context),
   risks: () => ['Raw X API request, not a typed tool'],
+  async limits(args, services) {
+    const wanted = await postInside(services, requestFrom('POST', args));
+    return wanted ? services.safety.presentLimits(wanted) : [];
+  },
   async check(args, services) {
     const request = requestFrom('POST', args);
     await guardRequest(services, request);

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { LimitUse } from '../../../contract/presentation.ts';
 import type { Item } from '../../../kernel/views/shapes.ts';
 import { Avatar, shortName } from '../../ui/badge.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
@@ -16,14 +17,15 @@ const PERIODS: readonly [number, string][] = [
 const periodName = (seconds: number): string =>
   PERIODS.find(([length]) => length === seconds)?.[1] ?? `in ${Math.round(seconds / 3600)} h`;
 
+export const describeUse = ({ used, of, period_seconds }: LimitUse): string =>
+  `${used.toLocaleString('en')} of ${of.toLocaleString('en')} used ${periodName(period_seconds)}`;
+
 /** The requester, where it acts, what it does, whether it can be undone: before any scrolling. */
 export function FactStrip({ item }: { readonly item: Item }) {
-  const { target, effect, undo, limit, risks } = item.presentation;
+  const { target, effect, undo, limits, risks } = item.presentation;
   const danger = item.effect === 'destroy' || risks.some(({ level }) => level === 'danger');
   const asks = item.ordered_by ? `for ${shortName(item.ordered_by)}` : (item.requester_label ?? undefined);
-  const used = limit
-    ? `${limit.used.toLocaleString('en')} of ${limit.of.toLocaleString('en')} used ${periodName(limit.period_seconds)}`
-    : undefined;
+  const used = limits[0] && describeUse(limits[0]);
   return (
     <dl className="fact-strip" aria-label="Facts">
       <Cell name="Requester" text={shortName(item.requester)} avatar={item.requester} detail={asks} />

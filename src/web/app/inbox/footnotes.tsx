@@ -5,11 +5,12 @@ import { shortName } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { TimeAgo } from '../../ui/page-head.tsx';
 import { JsonView } from '../../ui/untrusted-text.tsx';
+import { describeUse } from './facts.tsx';
 
 /** What helps to decide but is not needed every time; the exact arguments are one press away. */
 export function Footnotes({ item }: { readonly item: Item }) {
   const [exact, setExact] = useState(false);
-  const { usual, limit, effect } = item.presentation;
+  const { usual, limits, effect } = item.presentation;
   const { confidence, method } = item.context;
   return (
     <>
@@ -27,12 +28,14 @@ export function Footnotes({ item }: { readonly item: Item }) {
             First call of this kind by {shortName(item.requester)}
           </li>
         )}
-        {limit && effect.detail ? (
-          <li>
-            <Icon name="insights" small />
-            {limit.used.toLocaleString('en')} of {limit.of.toLocaleString('en')} used
-          </li>
-        ) : null}
+        {effect.detail
+          ? limits.map((limit) => (
+              <li key={limit.key} title={limit.key}>
+                <Icon name="insights" small />
+                {describeUse(limit)}
+              </li>
+            ))
+          : null}
         {typeof confidence === 'number' ? (
           <li>
             <Icon name="info" small />

@@ -10,7 +10,7 @@ import { useApprovalView } from '../toolkits.ts';
 import { ItemBody } from './body.tsx';
 import { ChangedNotice } from './changed.tsx';
 import { toApproved, useDecisions } from './decisions.tsx';
-import { FactStrip, Reasons } from './facts.tsx';
+import { describeUse, FactStrip, Reasons } from './facts.tsx';
 import { Footnotes } from './footnotes.tsx';
 import { DecisionBar } from './item-bar.tsx';
 import { ItemHead } from './item-head.tsx';
@@ -186,6 +186,7 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
       </div>
     );
   const { presentation } = item;
+  const full = presentation.limits.filter(({ used, of }) => used >= of);
   const close = (): void => setDialog(undefined);
   const decided = (): void => {
     close();
@@ -211,6 +212,12 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
         {presentation.stale ? (
           <Notice tone="bad">
             <UntrustedText text={presentation.stale} />
+          </Notice>
+        ) : null}
+        {pending && full.length > 0 ? (
+          <Notice tone="bad">
+            Refused for now: {full.map((limit) => `${limit.key} (${describeUse(limit)})`).join(', ')}. If you
+            approve, the call does not run and stays pending.
           </Notice>
         ) : null}
         {pending && item.kind === 'permit' ? (
