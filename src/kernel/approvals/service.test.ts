@@ -80,10 +80,15 @@ describe('an approval by a person', () => {
     });
   });
 
-  it('is used up when an identical call failed', async () => {
-    const { approvals, ask } = open({ outcome: FAILED });
+  it.each([
+    ['used up when the call can only fail again', 'validation_error', 'failed', ADA],
+    ['pending again when the call may succeed later', 'unavailable', 'pending', undefined],
+    ['pending again when a limit of the toolkit is full', 'policy_denied_hard_rule', 'pending', undefined],
+  ] as const)('is %s', async (_what, code, state, decidedBy) => {
+    const fault = new ToolError(code, 'Nothing was done.');
+    const { approvals, ask } = open({ outcome: { status: 'failed', fault } });
     const { approval } = await approvals.approve((await ask()).id, ADA);
-    expect(approval).toMatchObject({ state: 'failed', decidedBy: ADA, outcome: { code: 'unavailable' } });
+    expect(approval).toMatchObject({ state, decidedBy, outcome: { code } });
   });
 
   it('gives what became of the row where the call has moved it', async () => {

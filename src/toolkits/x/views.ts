@@ -284,7 +284,7 @@ export const views = {
           output_tokens: z.number(),
         }),
       ),
-      limits: z.array(z.object({ action: z.string(), ...period, resetsAt: z.string() })),
+      limits: z.array(z.object({ key: z.string(), action: z.string(), ...period, resetsAt: z.string() })),
       policy_limits: z.array(
         z.object({
           key: z.string(),
