@@ -168,8 +168,13 @@ describe('clients that are installed', () => {
     for (const [folder = ''] of linux) mkdirSync(moved(folder), { recursive: true });
     const { detected, missing } = detectClients(where, own);
     expect(missing).toEqual([]);
-    expect(detected.map(({ path }) => path)).toEqual(linux.map(([, file = '']) => moved(file)));
-    expect(detected.every(({ change }) => change?.before === undefined && change?.after)).toBe(true);
+    const entries = detected.filter(({ kind }) => kind === 'entry');
+    expect(entries.map(({ path }) => path)).toEqual(linux.map(([, file = '']) => moved(file)));
+    for (const { plan } of detected)
+      expect(plan({ token: 'cs_1', allowTools: true })).toMatchObject({
+        before: undefined,
+        after: expect.stringContaining('countersign'),
+      });
   });
 
   it('are found where their variables point to', () => {
@@ -177,7 +182,13 @@ describe('clients that are installed', () => {
     for (const folder of ['xdg/zed', 'xdg/goose', 'cx', 'cc']) mkdirSync(at(folder), { recursive: true });
     const where = { home: terminal.home, cwd: '/nowhere', platform: 'linux' as const, env };
     expect(detectClients(where, own).detected.map(({ path }) => path)).toEqual(
-      ['cc/.claude.json', 'cx/config.toml', 'xdg/zed/settings.json', 'xdg/goose/config.yaml'].map(at),
+      [
+        'cc/.claude.json',
+        'cc/settings.json',
+        'cx/config.toml',
+        'xdg/zed/settings.json',
+        'xdg/goose/config.yaml',
+      ].map(at),
     );
   });
 
@@ -262,16 +273,6 @@ describe('what init does not do', () => {
     expect(read(at(file))).toBe(text);
   });
 
-  it('undoes nothing that would lose later changes, unless forced', async () => {
-    const { path, text } = place('cursor');
-    await init('--yes');
-    writeFileSync(path, '{}');
-    expect(await init('--undo')).toMatchObject({ code: 1, err: expect.stringContaining('--force') });
-    expect(read(path)).toBe('{}');
-    expect((await init('--undo', '--force')).code).toBe(0);
-    expect(read(path)).toBe(text);
-  });
-
   it('replaces no link by a file', async () => {
     const { path, text } = place('zed');
     const target = at('dotfiles.json');
@@ -322,7 +323,11 @@ describe('what init prints', () => {
     expect(shown.url).toBe('http://localhost:8765/mcp');
     const done = await terminal.json<{ clients: object[] }>('init', '--yes');
     expect(done.clients).toEqual([expect.objectContaining({ client: 'cursor', state: 'connected' })]);
-    expect(await terminal.json('init', '--undo')).toEqual({ restored: [path] });
+    expect(await terminal.json('init', '--undo')).toEqual({
+      restored: [path],
+      revoked: ['cursor'],
+      left: [],
+    });
   });
 });
 

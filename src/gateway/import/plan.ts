@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { ownEntryIn } from '../../clients/connect.ts';
 import { findTables, replaceServers } from '../../clients/file.ts';
 import {
   CLIENTS,
@@ -118,7 +119,7 @@ function planFile(
         servers.push({ name, from, ...imported });
       }
     }
-    const entry = format.entry(own);
+    const entry = ownEntryIn(format, after, table.path, own);
     if (moved.length > 0) after = replaceServers(format, after, table.path, moved, entry);
   }
   if (servers.length === 0 && skipped.length === 0) return [];
