@@ -52,34 +52,40 @@ export function findOwnEntry(
   return { path, entry: isTable(entry) ? entry : undefined };
 }
 
-/** The same file with these servers replaced by one entry of ours; comments and formatting stay. */
+/** The same file with these servers replaced by one entry, by default ours; comments and formatting stay. */
 export function replaceServers(
   format: ClientFormat,
   text: string,
   path: readonly string[],
   names: readonly string[],
   entry: object,
+  as: string = OWN_ENTRY,
 ): string {
   const replace = { json: replaceJson, toml: replaceToml, yaml: replaceYaml }[format.syntax];
   const [mark, unmarked] = splitMark(text);
-  const next = `${mark}${replace(unmarked, path, names, entry, format)}`;
+  const next = `${mark}${replace(unmarked, path, names, { as, entry }, format)}`;
   // Compared as data, because a text may contain what looks like a header or a key.
-  if (dataOf(parseText(format, next)) !== dataOf(wantedRoot(parseText(format, text), path, names, entry)))
-    throw new Error(UNSAFE);
+  const wanted = wantedRoot(parseText(format, text), path, names, { as, entry });
+  if (dataOf(parseText(format, next)) !== dataOf(wanted)) throw new Error(UNSAFE);
   return next;
+}
+
+interface Added {
+  readonly as: string;
+  readonly entry: object;
 }
 
 function wantedRoot(
   root: unknown,
   path: readonly string[],
   names: readonly string[],
-  entry: object,
+  added: Added,
 ): Record<string, unknown> {
   const [key, ...rest] = path;
   const table = isTable(root) ? { ...root } : {};
-  if (key !== undefined) return { ...table, [key]: wantedRoot(table[key], rest, names, entry) };
+  if (key !== undefined) return { ...table, [key]: wantedRoot(table[key], rest, names, added) };
   for (const name of names) delete table[name];
-  return { ...table, [OWN_ENTRY]: entry };
+  return { ...table, [added.as]: added.entry };
 }
 
 /** What is at a path of keys, or undefined. */
@@ -112,31 +118,41 @@ export function parseText({ syntax }: Pick<ClientFormat, 'syntax'>, whole: strin
   return value;
 }
 
-function replaceJson(text: string, path: readonly string[], names: readonly string[], entry: object): string {
+function replaceJson(
+  text: string,
+  path: readonly string[],
+  names: readonly string[],
+  { as, entry }: Added,
+): string {
   const without = names.reduce((before, name) => removeJson(before, { path: [...path, name] }), text);
-  return editJson(without, [...path, OWN_ENTRY], entry);
+  return editJson(without, [...path, as], entry);
 }
 
 function replaceToml(
   text: string,
   path: readonly string[],
   names: readonly string[],
-  entry: object,
+  { as, entry }: Added,
   { reasons = {} }: ClientFormat,
 ): string {
   const [table = ''] = path;
-  const kept = withoutTables(text, table, [...names, OWN_ENTRY]);
-  const added = Object.entries(reasons).reduce(
+  const kept = withoutTables(text, table, [...names, as]);
+  const added = Object.entries(as === OWN_ENTRY ? reasons : {}).reduce(
     (lines, [key, reason]) => lines.replace(new RegExp(`^${key} = `, 'm'), `# ${reason}\n$&`),
-    writeToml({ [table]: { [OWN_ENTRY]: entry } }).trim(),
+    writeToml({ [table]: { [as]: entry } }).trim(),
   );
   return withLineEnds(text, `${kept.replace(/\n*$/, '')}\n\n${added}\n`.replace(/^\n+/, ''));
 }
 
-function replaceYaml(text: string, path: readonly string[], names: readonly string[], entry: object): string {
+function replaceYaml(
+  text: string,
+  path: readonly string[],
+  names: readonly string[],
+  { as, entry }: Added,
+): string {
   const document = parseDocument(text);
   for (const name of names) document.deleteIn([...path, name]);
-  document.setIn([...path, OWN_ENTRY], document.createNode(entry));
+  document.setIn([...path, as], document.createNode(entry));
   return withLineEnds(text, document.toString({ lineWidth: 0 }));
 }
 

@@ -80,18 +80,6 @@ export function latestRecord<K extends keyof Records>(
   return { path, record: JSON.parse(readFileSync(path, 'utf8')) as Records[K] };
 }
 
-/** Files that are no longer as they were left: restoring the old bytes would lose what changed since. */
-export const changedSince = ({ files }: ChangeRecord): string[] =>
-  files
-    .filter(({ path, after }) => !existsSync(path) || hashOf(readFileSync(path)) !== after)
-    .map(({ path }) => path);
-
-export function restoreFiles({ files }: ChangeRecord): void {
-  for (const { path, before } of files)
-    if (before === null) rmSync(path, { force: true });
-    else replaceFile(path, Buffer.from(before, 'base64'));
-}
-
 /** Leaves in a record only what is still to be undone. */
 export function keepRecord<K extends keyof Records>(path: string, record: Records[K]): void {
   replaceFile(path, JSON.stringify(record));

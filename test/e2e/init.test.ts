@@ -264,6 +264,35 @@ describe('init --undo after a client has rewritten its file', () => {
   });
 });
 
+describe('servers import --undo after a client has rewritten its file', () => {
+  it('puts each moved server back and keeps everything else, also the token that init gave the client', () => {
+    const files = { url: 'https://mcp.example/mcp' };
+    write('.cursor/mcp.json', json({ mcpServers: { files, web: { command: 'web' } } }));
+    write('.codex/config.toml', '[mcp_servers.notes]\ncommand = "notes"\n');
+    home.cli('init', '--yes', '--client', 'cursor');
+    const own = entryIn('.cursor/mcp.json', 'mcpServers');
+    home.cli('servers', 'import');
+    expect(JSON.parse(read('.cursor/mcp.json'))).toEqual({ mcpServers: { countersign: own } });
+    const web = { command: 'mine' };
+    write('.cursor/mcp.json', json({ theme: 'dark', mcpServers: { added: {}, web, countersign: own } }));
+    write(
+      '.codex/config.toml',
+      `${read('.codex/config.toml')}\n[projects."/home/ada"]\ntrust_level = "trusted"\n`,
+    );
+
+    home.cli('servers', 'import', '--undo');
+    expect(JSON.parse(read('.cursor/mcp.json'))).toEqual({
+      theme: 'dark',
+      mcpServers: { added: {}, web, countersign: own, files },
+    });
+    expect(parseToml(read('.codex/config.toml'))).toEqual({
+      mcp_servers: { notes: { command: 'notes' } },
+      projects: { '/home/ada': { trust_level: 'trusted' } },
+    });
+    expect(JSON.parse(home.cli('--json', 'servers'))).toEqual([]);
+  });
+});
+
 describe('what init writes', () => {
   it('is the path of the program that runs, and an agent of its own for each client whose token is never printed', () => {
     const files = { cursor: '.cursor/mcp.json', gemini: '.gemini/settings.json' };
