@@ -215,27 +215,48 @@ describe('consent on a terminal', () => {
     }
   }
 
-  it('is asked for each file, and what is declined is printed to paste', async () => {
-    const cursor = place('cursor');
-    const zed = place('zed');
+  /** Once the answers are used up the input ends, which declines what follows. */
+  async function initWith(...answers: string[]): Promise<Ran> {
     const real = Object.getOwnPropertyDescriptor(process, 'stdin');
-    // After the second answer the input ends, which declines the third change.
-    const codex = place('codex');
-    const input = Object.assign(Readable.from(answering(['n', 'y'])), { isTTY: true });
+    const input = Object.assign(Readable.from(answering(answers)), { isTTY: true });
     Object.defineProperty(process, 'stdin', { value: input, configurable: true });
     try {
-      const { code, out, err } = await init();
-      expect(code).toBe(0);
-      expect(err).toContain(`Write this change to ${cursor.path}?`);
-      expect(read(cursor.path)).toBe(cursor.text);
-      expect(read(codex.path)).toContain('countersign');
-      expect(read(zed.path)).toBe(zed.text);
-      expect(out).toContain(`Connected: ${codex.path}\n`);
-      expect(out).toContain('Cursor: ~/.cursor/mcp.json');
-      expect(out).not.toContain('Codex: ~/');
+      return await init();
     } finally {
       if (real) Object.defineProperty(process, 'stdin', real);
     }
+  }
+
+  it('is asked for each file, and what is declined is printed to paste', async () => {
+    const cursor = place('cursor');
+    const zed = place('zed');
+    const codex = place('codex');
+    const { code, out, err } = await initWith('n', 'y');
+    expect(code).toBe(0);
+    expect(err).toContain(`Write this change to ${cursor.path}?`);
+    expect(read(cursor.path)).toBe(cursor.text);
+    expect(read(codex.path)).toContain('countersign');
+    expect(read(zed.path)).toBe(zed.text);
+    expect(out).toContain(`Connected: ${codex.path}\n`);
+    expect(out).toContain('Cursor: ~/.cursor/mcp.json');
+    expect(out).not.toContain('Codex: ~/');
+  });
+
+  it.each([
+    ['y', true],
+    ['n', false],
+  ])('is asked for calls that a client makes without asking itself: %s', async (answer, isAllowed) => {
+    const claude = place('claude-code');
+    const gemini = place('gemini');
+    // The entry and the permissions of Claude Code, then the trust and the entry of Gemini CLI.
+    const { out, err } = await initWith('y', answer, answer, 'y');
+    expect(out).toContain('It then calls Countersign without asking you itself. Countersign asks you where');
+    expect(err).toContain(
+      'Let Gemini CLI call Countersign without asking you itself? Countersign asks you where',
+    );
+    expect(entryIn(claude.path, claude.table)).toHaveProperty('command');
+    expect(existsSync(at('.claude/settings.json'))).toBe(isAllowed);
+    expect(entryIn(gemini.path, gemini.table).trust).toBe(isAllowed ? true : undefined);
   });
 });
 
