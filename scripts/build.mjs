@@ -30,6 +30,12 @@ writeFileSync(
 execFileSync(process.execPath, ['scripts/run.mjs', 'scripts/listings.ts', resolve(out, 'listings.json')], {
   stdio: 'inherit',
 });
+// Claude Code copies its plugin out of the clone, which then finds the program by this file.
+if (out === resolve('dist'))
+  writeFileSync(
+    'distribution/claude-code/program.json',
+    `${JSON.stringify({ program: resolve(out, 'main.js') })}\n`,
+  );
 await buildPages({ configFile: 'vite.config.ts', logLevel: 'warn', build: { outDir: resolve(out, 'web') } });
 
 /** The licence of every package of which the bundle contains a part: most licences require that it comes along. */

@@ -15,17 +15,11 @@ const AUTHOR = { name: 'The Countersign authors' };
 
 const readPackage = (): PackageJson => JSON.parse(readFileSync('package.json', 'utf8')) as PackageJson;
 
-/** How any client starts this version without an installation. */
-const npxCommand = ({ name, version }: PackageJson) => ({
-  command: 'npx',
-  args: ['-y', `${name}@${version}`, 'mcp', 'serve'],
-});
-
 /** What other programs read to install Countersign, by path; all of it follows from package.json. */
 export function distributionFiles(pack = readPackage()): Readonly<Record<string, object>> {
   const { name, version, description, license, keywords } = pack;
   return {
-    'server.json': serverJson(pack),
+    'distribution/registry/server.json': serverJson(pack),
     'distribution/mcpb/manifest.json': bundleManifest(pack),
     'distribution/claude-code/.claude-plugin/plugin.json': {
       name,
@@ -35,7 +29,10 @@ export function distributionFiles(pack = readPackage()): Readonly<Record<string,
       license,
       keywords,
     },
-    'distribution/claude-code/.mcp.json': { mcpServers: { [name]: npxCommand(pack) } },
+    'distribution/claude-code/.mcp.json': {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it
+      mcpServers: { [name]: { command: 'node', args: ['${CLAUDE_PLUGIN_ROOT}/start.mjs', 'mcp', 'serve'] } },
+    },
     '.claude-plugin/marketplace.json': {
       name,
       owner: AUTHOR,
@@ -44,7 +41,7 @@ export function distributionFiles(pack = readPackage()): Readonly<Record<string,
   };
 }
 
-/** The entry in the MCP registry. */
+/** The entry for the MCP registry, for when the package is published; nothing reads it before. */
 const serverJson = ({ name, mcpName, version, description }: PackageJson): object => ({
   $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
   name: mcpName,
@@ -117,21 +114,3 @@ const bundleManifest = ({ name, version, description, license, keywords, engines
   prompts_generated: true,
   compatibility: { platforms: ['darwin', 'linux', 'win32'], runtimes: { node: engines.node } },
 });
-
-const START = '<!-- gen:install -->';
-const END = '<!-- /gen:install -->';
-
-/** The README with links that carry the server's entry. They are web addresses that open the client: pages show no other scheme. */
-export function readmePage(pack = readPackage()): string {
-  const text = readFileSync('README.md', 'utf8');
-  const [start, end] = [text.indexOf(START), text.indexOf(END)];
-  if (start < 0 || end < start) throw new Error(`README.md has no ${START} … ${END}`);
-  const entry = npxCommand(pack);
-  const cursor = Buffer.from(JSON.stringify(entry)).toString('base64');
-  const vscode = encodeURIComponent(JSON.stringify(entry));
-  const links = [
-    `[Install in Cursor](https://cursor.com/install-mcp?name=${pack.name}&config=${encodeURIComponent(cursor)})`,
-    `[Install in VS Code](https://vscode.dev/redirect/mcp/install?name=${pack.name}&config=${vscode})`,
-  ];
-  return `${text.slice(0, start)}${START}\n${links.join(' ·\n')}\n${text.slice(end)}`;
-}

@@ -9,7 +9,7 @@ import { PROFILES } from '../../src/contract/tool.ts';
 import { toolkitEntries } from '../../src/toolkits/index.generated.ts';
 import { architecturePage } from './borders.ts';
 import { commandPage } from './command-help.ts';
-import { distributionFiles, readmePage } from './distribution.ts';
+import { distributionFiles } from './distribution.ts';
 import { configurationPage, errorsPage, toolkitPage } from './reference.ts';
 import { loadToolkit, toolkitIndex, toolkitNames } from './toolkits.ts';
 
@@ -32,7 +32,6 @@ if (readFileSync(INDEX, 'utf8') !== index) {
   process.exit(0);
 }
 write('ARCHITECTURE.md', architecturePage());
-write('README.md', readmePage());
 for (const [path, value] of Object.entries(distributionFiles())) write(path, json(value));
 write('docs/reference/errors.md', errorsPage());
 write('docs/reference/commands.md', commandPage());

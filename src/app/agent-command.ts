@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { App } from './app.ts';
 
 /** How another program on this machine starts an MCP server on the very store this process uses. */
@@ -20,7 +20,7 @@ export function agentCommand(
 ): AgentCommand {
   const { path, dataDir } = config;
   const named = path !== undefined && path !== join(dataDir, 'config.toml') ? ['-c', path] : [];
-  const [command, ...args] = programOf(started);
+  const [command, ...args] = programOf(started, env.PATH);
   const home = env.COUNTERSIGN_HOME;
   return {
     command,
@@ -30,14 +30,21 @@ export function agentCommand(
 }
 
 /**
- * By its name where it is installed for all; otherwise by the file that runs now, which is certainly there. In a
- * clone or project, npx runs a link to that file: by the name, a client elsewhere would get the version in the registry.
+ * By the absolute paths of Node and of the file that runs now: a client may have another PATH than the person's shell,
+ * and a name could be another program there. `npx` and a global installation run a link to that file.
  */
-function programOf([node = 'node', script = '']: readonly string[]): [string, ...string[]] {
-  const file = realPath(script);
-  if (/[/\\]_npx[/\\]/.test(file)) return ['npx', '-y', 'countersign'];
-  const isLocal = /[/\\](_npx|node_modules[/\\]\.bin)[/\\]/.test(script);
-  return basename(script) === 'countersign' && !isLocal ? ['countersign'] : [node, file];
+function programOf(
+  [node = 'node', script = '']: readonly string[],
+  path: string | undefined,
+): [string, string] {
+  return [stableNode(node, path), realPath(script)];
+}
+
+/** The link to this Node in PATH, if there is one: the file that it leads to may have a version in its name. */
+function stableNode(node: string, path = ''): string {
+  const name = basename(node);
+  const links = path.split(delimiter).filter(isAbsolute);
+  return links.map((folder) => join(folder, name)).find((link) => realPath(link) === realPath(node)) ?? node;
 }
 
 function realPath(path: string): string {

@@ -91,8 +91,12 @@ function addServing(program: Command): void {
     .description('Create a configuration file and connect the MCP clients of this machine')
     .option('-y, --yes', 'skip prompts, use the defaults and write what is shown')
     .addOption(clientOption('only this client'))
-    .option('--undo', "restore the clients' files as they were before the latest init")
-    .option('--force', 'overwrite an existing configuration; with --undo also files that changed since')
+    .option(
+      '--allow-tools',
+      'let Claude Code and Gemini CLI call Countersign without asking: Countersign asks',
+    )
+    .option('--undo', "remove what the latest init wrote into the clients' files")
+    .option('--force', 'overwrite an existing configuration; with --undo also remove a changed entry')
     .action(async (options, command) => (await import('./commands/init.ts')).init(globals(command), options));
   exposureOptions(program.command('up').description('Run the server: inbox, HTTP API and schedules'))
     .option('--port <port>', 'HTTP port')

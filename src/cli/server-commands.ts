@@ -68,8 +68,8 @@ export function addServerCommands(program: Command): void {
     .option('--from <client>', `a client or a file: ${CLIENT_NAMES.join(', ')}`)
     .option('--dry-run', 'show what would be imported')
     .option('-y, --yes', 'start each server and trust its tools')
-    .option('--undo', 'restore the files of the latest import')
-    .option('--force', 'undo even if a file has changed since')
+    .option('--undo', "put the servers of the latest import back into the clients' files")
+    .option('--force', 'with --undo replace a file that cannot be edited by the earlier one')
     .action(async (options, command) =>
       (await import('./commands/servers-import.ts')).importServers(globals(command), options),
     );

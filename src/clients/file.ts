@@ -1,11 +1,15 @@
-import { applyEdits, modify, type ParseError, parse as parseJson } from 'jsonc-parser';
+import { type ParseError, parse as parseJson } from 'jsonc-parser';
 import { parse as parseToml, stringify as writeToml } from 'smol-toml';
 import { parseDocument } from 'yaml';
 import type { ClientFormat, Place } from './formats.ts';
+import { editJson, removeJson } from './json-edit.ts';
 import { withoutTables } from './toml-tables.ts';
 
 /** What Countersign is called in a client's file. */
-const OWN_ENTRY = 'countersign';
+export const OWN_ENTRY = 'countersign';
+
+/** Why a file is left to a person. */
+export const UNSAFE = 'it is written in a way that cannot be edited safely';
 
 export interface FoundTable {
   readonly path: readonly string[];
@@ -16,7 +20,7 @@ export interface FoundTable {
 export function findTables(format: ClientFormat, text: string, place: Place): FoundTable[] {
   const root = parseText(format, text);
   const found = format.tables(place).flatMap((path): FoundTable[] => {
-    const table = path.reduce<unknown>((value, key) => (isTable(value) ? value[key] : undefined), root);
+    const table = valueAt(root, path);
     if (!isTable(table)) return [];
     const servers = Object.entries(table).filter(([name, entry]) => name !== OWN_ENTRY && isTable(entry));
     return servers.length > 0 ? [{ path, servers: Object.fromEntries(servers) }] : [];
@@ -30,60 +34,77 @@ const contains = (path: readonly string[], found: readonly FoundTable[]): boolea
     (other) => other.path.length > path.length && path.every((key, index) => other.path[index] === key),
   );
 
-/** Where our own entry is, or would be written. */
+/** Where our own entry is, or would be written: the table, and the entry if there is one. */
 export function findOwnEntry(
   format: ClientFormat,
   text: string,
   place: Place,
 ): { readonly path: readonly string[]; readonly entry: Readonly<Record<string, unknown>> | undefined } {
   const root = parseText(format, text);
-  const at = (path: readonly string[]): unknown =>
-    path.reduce<unknown>((value, key) => (isTable(value) ? value[key] : undefined), root);
   const inside = format
     .tables(place)
     .filter((path) => format.table.every((key, index) => path[index] === key));
-  const path = inside.find((one) => isTable(at(one))) ?? format.table;
-  const entry = at([...path, OWN_ENTRY]);
+  const path =
+    inside.find((one) => isTable(valueAt(root, [...one, OWN_ENTRY]))) ??
+    inside.find((one) => isTable(valueAt(root, one))) ??
+    format.table;
+  const entry = valueAt(root, [...path, OWN_ENTRY]);
   return { path, entry: isTable(entry) ? entry : undefined };
 }
 
-/** The same file with these servers replaced by one entry of ours; comments and formatting stay. */
+/** The same file with these servers replaced by one entry, by default ours; comments and formatting stay. */
 export function replaceServers(
   format: ClientFormat,
   text: string,
   path: readonly string[],
   names: readonly string[],
   entry: object,
+  as: string = OWN_ENTRY,
 ): string {
   const replace = { json: replaceJson, toml: replaceToml, yaml: replaceYaml }[format.syntax];
-  const [mark, unmarked] = text.startsWith(MARK) ? [MARK, text.slice(1)] : ['', text];
-  const next = `${mark}${replace(unmarked, path, names, entry, format)}`;
+  const [mark, unmarked] = splitMark(text);
+  const next = `${mark}${replace(unmarked, path, names, { as, entry }, format)}`;
   // Compared as data, because a text may contain what looks like a header or a key.
-  if (dataOf(parseText(format, next)) !== dataOf(wantedRoot(parseText(format, text), path, names, entry)))
-    throw new Error('it is written in a way that cannot be edited safely');
+  const wanted = wantedRoot(parseText(format, text), path, names, { as, entry });
+  if (dataOf(parseText(format, next)) !== dataOf(wanted)) throw new Error(UNSAFE);
   return next;
+}
+
+interface Added {
+  readonly as: string;
+  readonly entry: object;
 }
 
 function wantedRoot(
   root: unknown,
   path: readonly string[],
   names: readonly string[],
-  entry: object,
+  added: Added,
 ): Record<string, unknown> {
   const [key, ...rest] = path;
   const table = isTable(root) ? { ...root } : {};
-  if (key !== undefined) return { ...table, [key]: wantedRoot(table[key], rest, names, entry) };
+  if (key !== undefined) return { ...table, [key]: wantedRoot(table[key], rest, names, added) };
   for (const name of names) delete table[name];
-  return { ...table, [OWN_ENTRY]: entry };
+  return { ...table, [added.as]: added.entry };
 }
 
-const dataOf = (value: unknown): string => JSON.stringify(sorted(value));
+/** What is at a path of keys, or undefined. */
+export const valueAt = (root: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>(
+    (value, key) => (isTable(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    root,
+  );
+
+export const dataOf = (value: unknown): string => JSON.stringify(sorted(value));
 
 /** Some editors of Windows begin a file with this mark; it is no part of the text. */
 const MARK = '\ufeff';
 
-function parseText({ syntax }: ClientFormat, whole: string): unknown {
-  const text = whole.startsWith(MARK) ? whole.slice(1) : whole;
+export const splitMark = (text: string): [mark: string, unmarked: string] =>
+  text.startsWith(MARK) ? [MARK, text.slice(1)] : ['', text];
+
+export function parseText({ syntax }: Pick<ClientFormat, 'syntax'>, whole: string): unknown {
+  const [, text] = splitMark(whole);
   if (syntax === 'toml') return parseToml(text);
   if (syntax === 'yaml') {
     const document = parseDocument(text);
@@ -97,44 +118,45 @@ function parseText({ syntax }: ClientFormat, whole: string): unknown {
   return value;
 }
 
-function replaceJson(text: string, path: readonly string[], names: readonly string[], entry: object): string {
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ';
-  const formattingOptions = {
-    insertSpaces: !indent.includes('\t'),
-    tabSize: indent.includes('\t') ? 1 : indent.length,
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-  };
-  const edit = (before: string, key: string, value: unknown): string =>
-    applyEdits(before, modify(before, [...path, key], value, { formattingOptions }));
-  const start = text.trim() === '' ? '{}\n' : text;
-  const without = names.reduce((before, name) => edit(before, name, undefined), start);
-  return edit(without, OWN_ENTRY, entry);
+function replaceJson(
+  text: string,
+  path: readonly string[],
+  names: readonly string[],
+  { as, entry }: Added,
+): string {
+  const without = names.reduce((before, name) => removeJson(before, { path: [...path, name] }), text);
+  return editJson(without, [...path, as], entry);
 }
 
 function replaceToml(
   text: string,
   path: readonly string[],
   names: readonly string[],
-  entry: object,
+  { as, entry }: Added,
   { reasons = {} }: ClientFormat,
 ): string {
   const [table = ''] = path;
-  const kept = withoutTables(text, table, [...names, OWN_ENTRY]);
-  const added = Object.entries(reasons).reduce(
+  const kept = withoutTables(text, table, [...names, as]);
+  const added = Object.entries(as === OWN_ENTRY ? reasons : {}).reduce(
     (lines, [key, reason]) => lines.replace(new RegExp(`^${key} = `, 'm'), `# ${reason}\n$&`),
-    writeToml({ [table]: { [OWN_ENTRY]: entry } }).trim(),
+    writeToml({ [table]: { [as]: entry } }).trim(),
   );
   return withLineEnds(text, `${kept.replace(/\n*$/, '')}\n\n${added}\n`.replace(/^\n+/, ''));
 }
 
-function replaceYaml(text: string, path: readonly string[], names: readonly string[], entry: object): string {
+function replaceYaml(
+  text: string,
+  path: readonly string[],
+  names: readonly string[],
+  { as, entry }: Added,
+): string {
   const document = parseDocument(text);
   for (const name of names) document.deleteIn([...path, name]);
-  document.setIn([...path, OWN_ENTRY], document.createNode(entry));
+  document.setIn([...path, as], document.createNode(entry));
   return withLineEnds(text, document.toString({ lineWidth: 0 }));
 }
 
-const withLineEnds = (like: string, text: string): string =>
+export const withLineEnds = (like: string, text: string): string =>
   like.includes('\r\n') ? text.replace(/\r?\n/g, '\r\n') : text;
 
 function sorted(value: unknown): unknown {
@@ -147,5 +169,5 @@ function sorted(value: unknown): unknown {
   );
 }
 
-const isTable = (value: unknown): value is Record<string, unknown> =>
+export const isTable = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Date);

@@ -40,6 +40,14 @@ export interface ClientFormat {
   readonly remote?: (url: string, headers: Readonly<Record<string, string>>) => object;
   /** Why an entry has a key, written above it as a comment. */
   readonly reasons?: Readonly<Record<string, string>>;
+  /** How the client is made to call our tools without asking itself: keys of our entry, or an item of a list elsewhere. */
+  readonly allow?:
+    | { readonly entry: Readonly<Record<string, unknown>> }
+    | {
+        readonly file: (place: Place) => string;
+        readonly list: readonly string[];
+        readonly item: string;
+      };
 }
 
 export interface Place {
@@ -93,6 +101,11 @@ export const CLIENTS: readonly ClientFormat[] = [
     table: ['mcpServers'],
     entry: typed,
     remote: typedRemote,
+    allow: {
+      file: ({ home, env }) => join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
+      list: ['permissions', 'allow'],
+      item: 'mcp__countersign',
+    },
   },
   {
     name: 'claude-desktop',
@@ -148,6 +161,7 @@ export const CLIENTS: readonly ClientFormat[] = [
     ...mcpServers,
     entry: plain,
     remote: (httpUrl, headers) => ({ httpUrl, ...withEnv('headers', headers) }),
+    allow: { entry: { trust: true } },
   },
   {
     name: 'windsurf',

@@ -3,16 +3,28 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { makeFolder } from '../lib/file-error.ts';
 import { replaceFile } from '../lib/replace-file.ts';
+import type { ClientName } from './formats.ts';
+import type { WrittenKey } from './json-edit.ts';
 
 /** Everything that undoing a change of clients' files needs: the exact bytes before, and how to know that nothing happened since. */
 export interface ChangeRecord {
   readonly at: string;
-  readonly files: readonly {
-    readonly path: string;
-    /** Null: the file was created. */
-    readonly before: string | null;
-    readonly after: string;
-  }[];
+  readonly files: readonly RecordedFile[];
+}
+
+export interface RecordedFile {
+  readonly path: string;
+  /** Null: the file was created. */
+  readonly before: string | null;
+  readonly after: string;
+  /** Whose file it is, and what was written into it. Records of earlier versions do not say. */
+  readonly client?: ClientName;
+  readonly keys?: readonly WrittenKey[];
+}
+
+export interface InitRecord extends ChangeRecord {
+  /** Agents that were created, each for a client. Records of earlier versions have none. */
+  readonly agents?: readonly { readonly name: string; readonly client: ClientName }[];
 }
 
 export interface ImportRecord extends ChangeRecord {
@@ -24,11 +36,10 @@ export interface ImportRecord extends ChangeRecord {
 /** Which command changed the files; each undoes its own. */
 export interface Records {
   readonly imports: ImportRecord;
-  readonly init: ChangeRecord;
+  readonly init: InitRecord;
 }
 
-export interface FileChange {
-  readonly path: string;
+export interface FileChange extends Pick<RecordedFile, 'path' | 'client' | 'keys'> {
   readonly before: Buffer | undefined;
   readonly after: string;
 }
@@ -36,13 +47,15 @@ export interface FileChange {
 const folderOf = (dataDir: string, kind: keyof Records): string => join(dataDir, kind);
 
 export const recordFiles = (changes: readonly FileChange[]): ChangeRecord['files'] =>
-  changes.map(({ path, before, after }) => ({
+  changes.map(({ path, before, after, client, keys }) => ({
     path,
+    ...(client && { client }),
+    ...(keys && { keys }),
     before: before?.toString('base64') ?? null,
     after: hashOf(Buffer.from(after)),
   }));
 
-const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Written before any file is changed, readable by its owner alone: a client's file may hold secrets. */
 export function saveRecord<K extends keyof Records>(dataDir: string, kind: K, record: Records[K]): string {
@@ -67,16 +80,9 @@ export function latestRecord<K extends keyof Records>(
   return { path, record: JSON.parse(readFileSync(path, 'utf8')) as Records[K] };
 }
 
-/** Files that are no longer as they were left: restoring the old bytes would lose what changed since. */
-export const changedSince = ({ files }: ChangeRecord): string[] =>
-  files
-    .filter(({ path, after }) => !existsSync(path) || hashOf(readFileSync(path)) !== after)
-    .map(({ path }) => path);
-
-export function restoreFiles({ files }: ChangeRecord): void {
-  for (const { path, before } of files)
-    if (before === null) rmSync(path, { force: true });
-    else replaceFile(path, Buffer.from(before, 'base64'));
+/** Leaves in a record only what is still to be undone. */
+export function keepRecord<K extends keyof Records>(path: string, record: Records[K]): void {
+  replaceFile(path, JSON.stringify(record));
 }
 
 export const forgetRecord = (path: string): void => rmSync(path, { force: true });

@@ -34,10 +34,10 @@ describe('withServer and withoutServer', () => {
     expect(withoutServer(both, 'a')).toBe(withServer(FILE, 'a-b', { command: 'y' }));
   });
 
-  it('touch nothing where a table is not written as one', () => {
-    expect(withoutServer('servers = { a = { command = "x" } }\n', 'a')).toBeUndefined();
-    expect(
-      withoutServer('[servers.a]\ncommand = "x"\n[log]\nlevel = """\n[servers.a]\n"""\n', 'a'),
-    ).toBeUndefined();
+  it('remove a table however it is written, and touch nothing where another is in the same line', () => {
+    expect(withoutServer('servers = { a = { command = "x" } }\n', 'a')).toBe('');
+    expect(withoutServer('servers = { a = { command = "x" }, b = {} }\n', 'a')).toBeUndefined();
+    const text = '[log]\nlevel = """\n[servers.a]\n"""\n';
+    expect(withoutServer(`[servers.a]\ncommand = "x"\n${text}`, 'a')).toBe(text);
   });
 });

@@ -168,8 +168,13 @@ describe('clients that are installed', () => {
     for (const [folder = ''] of linux) mkdirSync(moved(folder), { recursive: true });
     const { detected, missing } = detectClients(where, own);
     expect(missing).toEqual([]);
-    expect(detected.map(({ path }) => path)).toEqual(linux.map(([, file = '']) => moved(file)));
-    expect(detected.every(({ change }) => change?.before === undefined && change?.after)).toBe(true);
+    const entries = detected.filter(({ kind }) => kind === 'entry');
+    expect(entries.map(({ path }) => path)).toEqual(linux.map(([, file = '']) => moved(file)));
+    for (const { plan } of detected)
+      expect(plan({ token: 'cs_1', allowTools: true })).toMatchObject({
+        before: undefined,
+        after: expect.stringContaining('countersign'),
+      });
   });
 
   it('are found where their variables point to', () => {
@@ -177,7 +182,13 @@ describe('clients that are installed', () => {
     for (const folder of ['xdg/zed', 'xdg/goose', 'cx', 'cc']) mkdirSync(at(folder), { recursive: true });
     const where = { home: terminal.home, cwd: '/nowhere', platform: 'linux' as const, env };
     expect(detectClients(where, own).detected.map(({ path }) => path)).toEqual(
-      ['cc/.claude.json', 'cx/config.toml', 'xdg/zed/settings.json', 'xdg/goose/config.yaml'].map(at),
+      [
+        'cc/.claude.json',
+        'cc/settings.json',
+        'cx/config.toml',
+        'xdg/zed/settings.json',
+        'xdg/goose/config.yaml',
+      ].map(at),
     );
   });
 
@@ -204,27 +215,48 @@ describe('consent on a terminal', () => {
     }
   }
 
-  it('is asked for each file, and what is declined is printed to paste', async () => {
-    const cursor = place('cursor');
-    const zed = place('zed');
+  /** Once the answers are used up the input ends, which declines what follows. */
+  async function initWith(...answers: string[]): Promise<Ran> {
     const real = Object.getOwnPropertyDescriptor(process, 'stdin');
-    // After the second answer the input ends, which declines the third change.
-    const codex = place('codex');
-    const input = Object.assign(Readable.from(answering(['n', 'y'])), { isTTY: true });
+    const input = Object.assign(Readable.from(answering(answers)), { isTTY: true });
     Object.defineProperty(process, 'stdin', { value: input, configurable: true });
     try {
-      const { code, out, err } = await init();
-      expect(code).toBe(0);
-      expect(err).toContain(`Write this change to ${cursor.path}?`);
-      expect(read(cursor.path)).toBe(cursor.text);
-      expect(read(codex.path)).toContain('countersign');
-      expect(read(zed.path)).toBe(zed.text);
-      expect(out).toContain(`Connected: ${codex.path}\n`);
-      expect(out).toContain('Cursor: ~/.cursor/mcp.json');
-      expect(out).not.toContain('Codex: ~/');
+      return await init();
     } finally {
       if (real) Object.defineProperty(process, 'stdin', real);
     }
+  }
+
+  it('is asked for each file, and what is declined is printed to paste', async () => {
+    const cursor = place('cursor');
+    const zed = place('zed');
+    const codex = place('codex');
+    const { code, out, err } = await initWith('n', 'y');
+    expect(code).toBe(0);
+    expect(err).toContain(`Write this change to ${cursor.path}?`);
+    expect(read(cursor.path)).toBe(cursor.text);
+    expect(read(codex.path)).toContain('countersign');
+    expect(read(zed.path)).toBe(zed.text);
+    expect(out).toContain(`Connected: ${codex.path}\n`);
+    expect(out).toContain('Cursor: ~/.cursor/mcp.json');
+    expect(out).not.toContain('Codex: ~/');
+  });
+
+  it.each([
+    ['y', true],
+    ['n', false],
+  ])('is asked for calls that a client makes without asking itself: %s', async (answer, isAllowed) => {
+    const claude = place('claude-code');
+    const gemini = place('gemini');
+    // The entry and the permissions of Claude Code, then the trust and the entry of Gemini CLI.
+    const { out, err } = await initWith('y', answer, answer, 'y');
+    expect(out).toContain('It then calls Countersign without asking you itself. Countersign asks you where');
+    expect(err).toContain(
+      'Let Gemini CLI call Countersign without asking you itself? Countersign asks you where',
+    );
+    expect(entryIn(claude.path, claude.table)).toHaveProperty('command');
+    expect(existsSync(at('.claude/settings.json'))).toBe(isAllowed);
+    expect(entryIn(gemini.path, gemini.table).trust).toBe(isAllowed ? true : undefined);
   });
 });
 
@@ -260,16 +292,6 @@ describe('what init does not do', () => {
     expect(out).toContain(`${at(file)} was left unchanged: `);
     expect(out).toContain(`~/${file}\n`);
     expect(read(at(file))).toBe(text);
-  });
-
-  it('undoes nothing that would lose later changes, unless forced', async () => {
-    const { path, text } = place('cursor');
-    await init('--yes');
-    writeFileSync(path, '{}');
-    expect(await init('--undo')).toMatchObject({ code: 1, err: expect.stringContaining('--force') });
-    expect(read(path)).toBe('{}');
-    expect((await init('--undo', '--force')).code).toBe(0);
-    expect(read(path)).toBe(text);
   });
 
   it('replaces no link by a file', async () => {
@@ -322,7 +344,11 @@ describe('what init prints', () => {
     expect(shown.url).toBe('http://localhost:8765/mcp');
     const done = await terminal.json<{ clients: object[] }>('init', '--yes');
     expect(done.clients).toEqual([expect.objectContaining({ client: 'cursor', state: 'connected' })]);
-    expect(await terminal.json('init', '--undo')).toEqual({ restored: [path] });
+    expect(await terminal.json('init', '--undo')).toEqual({
+      restored: [path],
+      revoked: ['cursor'],
+      left: [],
+    });
   });
 });
 

@@ -155,10 +155,10 @@ describe('what an import takes from a client', () => {
     expect(config()).toContain('[servers.old]\nurl = "https://mcp.example/sse"\ntransport = "sse"');
   });
 
-  it('imports from a file by its path, and refuses to undo over later changes unless forced', async () => {
+  it('imports from a file by its path, and refuses to undo into one that cannot be edited unless forced', async () => {
     const { path, text } = place('cursor');
     await terminal.run('servers', 'import', '--from', path);
-    writeFileSync(path, '{ "mcpServers": {} }');
+    writeFileSync(path, '{ not json');
     const refused = await terminal.run('servers', 'import', '--undo');
     expect(refused.code).toBe(1);
     expect(refused.err).toContain('Changed since the import');

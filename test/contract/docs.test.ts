@@ -78,7 +78,7 @@ const commandsIn = (text: string): string[] =>
         .split('\n')
         .map((line) => (language === 'console' ? (/^(?:\S+ )?\$ (.*)$/.exec(line)?.[1] ?? '') : line)),
     )
-    .map((line) => /^\s*(?:npx )?countersign\s+(.*)$/.exec(line)?.[1] ?? '')
+    .map((line) => /^\s*countersign\s+(.*)$/.exec(line)?.[1] ?? '')
     .filter(Boolean);
 
 /** What a shell makes of one plain line. */
@@ -145,6 +145,24 @@ describe('documents', () => {
     );
     expect(lines.length).toBeGreaterThan(20);
     expect(lines.flatMap((line) => unknownCommand(line) ?? [])).toEqual([]);
+  });
+
+  it('install from the clone or a tarball, never from a registry that does not have the package', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    const read = (path: string): string => readFileSync(path, 'utf8');
+    const sources = [
+      ...documents,
+      ...[
+        '.claude-plugin/marketplace.json',
+        'distribution/claude-code/.mcp.json',
+        'src/app/agent-command.ts',
+      ],
+    ];
+    const fromRegistry =
+      /npx (?:-y |--yes )?countersign\b|npm (?:i|install|exec)(?: -\S+)* countersign\b|countersign@\d|install-mcp\?|mcp\/install\?/;
+    expect(sources.filter((path) => fromRegistry.test(read(path)))).toEqual([]);
+    const tarballs = byHand.flatMap((path) => [...read(path).matchAll(/countersign-(\d[\d.]*)\.tgz/g)]);
+    expect(new Set(tarballs.map(([, named]) => named))).toEqual(new Set([version]));
   });
 
   // Ada is the documents' made-up person; her home is an example.

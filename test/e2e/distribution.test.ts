@@ -1,14 +1,23 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/client/stdio';
 import { Ajv } from 'ajv';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import yauzl from 'yauzl';
-import { distributionFiles, readmePage } from '../../scripts/gen/distribution.ts';
+import { distributionFiles } from '../../scripts/gen/distribution.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { createHome, startUp } from './support.ts';
 
@@ -27,11 +36,10 @@ describe('what is generated for other programs', () => {
   it('is as committed', () => {
     for (const [path, value] of Object.entries(distributionFiles()))
       expect(readJson(path), path).toEqual(JSON.parse(JSON.stringify(value)));
-    expect(readmePage()).toBe(readFileSync('README.md', 'utf8'));
   });
 
   it('is a valid entry for the MCP registry, with the name and version of the package', () => {
-    const server = readJson('server.json');
+    const server = readJson('distribution/registry/server.json');
     expect(problemsOf(server, 'mcp-registry-server-2025-12-11.json')).toEqual([]);
     expect(server).toMatchObject({
       name: pack.mcpName,
@@ -52,21 +60,56 @@ describe('what is generated for other programs', () => {
       name: pack.name,
       version: pack.version,
     });
-    expect(readJson(`${plugin}/.mcp.json`)).toHaveProperty('mcpServers.countersign.command', 'npx');
     expect(readJson('.claude-plugin/marketplace.json')).toMatchObject({
       plugins: [{ source: `./${plugin}` }],
     });
   });
+});
 
-  it('is a pair of links in the README that carry the entry', () => {
-    const links = [
-      ...readFileSync('README.md', 'utf8').matchAll(/\(https:\/\/\S+[?&]config=([^)\s]+)\)/g),
-    ].map(([, config = '']) => decodeURIComponent(config));
-    const entry = { command: 'npx', args: ['-y', `${pack.name}@${pack.version}`, 'mcp', 'serve'] };
-    expect(links).toHaveLength(2);
-    const [cursor = '', vscode = ''] = links;
-    expect(JSON.parse(Buffer.from(cursor, 'base64').toString('utf8'))).toEqual(entry);
-    expect(JSON.parse(vscode)).toEqual(entry);
+describe('the Claude Code plugin', () => {
+  /** A copy of the plugin as Claude Code makes it: nothing outside of its directory comes along. */
+  const install = (dir: string): StdioServerParameters => {
+    const { plugins } = readJson('.claude-plugin/marketplace.json') as { plugins: [{ source: string }] };
+    const root = join(dir, 'cache/countersign');
+    cpSync(plugins[0].source, root, { recursive: true });
+    const { mcpServers } = readJson(join(root, '.mcp.json')) as {
+      mcpServers: { countersign: { command: string; args: string[] } };
+    };
+    const { command, args } = mcpServers.countersign;
+    return {
+      command,
+      args: args.map((arg) => arg.replace(/\$\{CLAUDE_PLUGIN_ROOT\}/g, root)),
+      env: { PATH: process.env.PATH ?? '', HOME: dir, COUNTERSIGN_LOG__LEVEL: 'warn' },
+      cwd: dir,
+    };
+  };
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'countersign-plugin-'));
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('starts the program that was built in the clone, from where it is copied to', async () => {
+    const client = new Client({ name: 'claude-code', version: '1.0.0' });
+    await client.connect(new StdioClientTransport({ ...install(dir), stderr: 'inherit' }));
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('x_post_tweet');
+    await client.close();
+  });
+
+  it.each([
+    ['it was installed before a build', (file: string) => rmSync(file), 'before a build'],
+    [
+      'the clone has moved',
+      (file: string) => writeFileSync(file, '{"program":"/nowhere/main.js"}'),
+      '/nowhere/main.js does not exist',
+    ],
+  ])('says what to do where %s', (_, change, message) => {
+    const { command, args = [], env } = install(dir);
+    change(join(dir, 'cache/countersign/program.json'));
+    const { status, stderr } = spawnSync(command, args, { env, encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('npm ci && npm run build');
   });
 });
 

@@ -19,6 +19,7 @@ interface InitOptions {
   readonly yes?: boolean;
   readonly force?: boolean;
   readonly undo?: boolean;
+  readonly allowTools?: boolean;
   readonly client?: readonly ClientName[];
 }
 
@@ -50,7 +51,11 @@ export async function init(global: GlobalOptions, options: InitOptions): Promise
   const place = clientPlace();
   const own = agentCommand({ config: { path, dataDir }, env: process.env });
   const { detected, missing } = detectClients(place, own, options.client);
-  const { connected, rest } = await connectClients(global, detected, how, dataDir);
+  const { connected, rest } = await connectClients(global, detected, {
+    how,
+    allowTools: options.allowTools ?? false,
+    dataDir,
+  });
   const snippets = snippetsFor([...rest, ...missing], place, own);
   const address = config.exists ? await addressOf(global) : undefined;
   const url = address && `${address}/mcp`;

@@ -5,15 +5,15 @@ import { parse } from 'smol-toml';
 import { agentCommand } from '../../app/agent-command.ts';
 import type { App } from '../../app/app.ts';
 import { clientPlace } from '../../app/client-place.ts';
-import { CLIENTS } from '../../clients/formats.ts';
+import { CLIENTS, type Place } from '../../clients/formats.ts';
 import {
-  changedSince,
   forgetRecord,
   latestRecord,
+  type RecordedFile,
   recordFiles,
-  restoreFiles,
   saveRecord,
 } from '../../clients/records.ts';
+import { planReturn } from '../../clients/undo.ts';
 import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import { principalName } from '../../contract/principal.ts';
 import { readConfigText, withoutServer, withServer } from '../../gateway/config-file.ts';
@@ -160,11 +160,7 @@ async function restoreLatest(global: GlobalOptions, app: App, force: boolean): P
   const { config } = app;
   const latest = latestRecord(config.dataDir, 'imports');
   if (!latest) throw new CliError('Nothing to undo: no import is stored.');
-  const changed = changedSince(latest.record);
-  if (changed.length > 0 && !force)
-    throw new CliError(
-      `Changed since the import: ${changed.join(', ')}. Undoing would lose that; repeat with --force to restore the earlier file anyway.`,
-    );
+  const files = latest.record.files.map((file) => returnedFile(file, clientPlace(app.env), force));
   let text = readConfigText(config.path);
   for (const name of latest.record.servers) {
     if (!Object.hasOwn(config.servers, name)) continue;
@@ -175,7 +171,7 @@ async function restoreLatest(global: GlobalOptions, app: App, force: boolean): P
       );
     text = next;
   }
-  restoreFiles(latest.record);
+  for (const { path, next } of files) replaceFile(path, next);
   replaceFile(config.path, text);
   const store = new SecretStore(config.dataDir);
   for (const name of latest.record.secrets) store.remove(name);
@@ -189,4 +185,21 @@ async function restoreLatest(global: GlobalOptions, app: App, force: boolean): P
   print(
     `Undone: restored ${paths.join(', ')} and removed ${counted(latest.record.servers.length, 'server')}.`,
   );
+}
+
+/** Planned for all files before the first is written. */
+function returnedFile(
+  file: RecordedFile,
+  place: Place,
+  force: boolean,
+): { path: string; next: string | Uint8Array } {
+  const { path } = file;
+  try {
+    return { path, next: planReturn(file, place) };
+  } catch (error) {
+    if (force) return { path, next: Buffer.from(file.before ?? '', 'base64') };
+    throw new CliError(
+      `Changed since the import, and the servers cannot be put back into ${path}: ${error instanceof Error ? error.message : error}. Correct the file, or repeat with --force to replace it by the file before the import.`,
+    );
+  }
 }

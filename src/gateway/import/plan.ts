@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { ownEntryIn } from '../../clients/connect.ts';
 import { findTables, replaceServers } from '../../clients/file.ts';
 import {
   CLIENTS,
@@ -27,6 +28,8 @@ export interface PlannedFile {
   readonly path: string;
   readonly before: Buffer;
   readonly after: string;
+  /** The moved servers, as they are in the file. */
+  readonly keys: readonly { readonly path: readonly string[] }[];
   readonly servers: readonly PlannedServer[];
   /** Left where they are, and why. */
   readonly skipped: readonly { readonly name: string; readonly problem: string }[];
@@ -105,6 +108,7 @@ function planFile(
   let after = before.toString('utf8');
   const servers: PlannedServer[] = [];
   const skipped: { name: string; problem: string }[] = [];
+  const keys: { path: string[] }[] = [];
   for (const table of findTables(format, after, place)) {
     const moved: string[] = [];
     for (const [from, entry] of Object.entries(table.servers)) {
@@ -115,14 +119,15 @@ function planFile(
       else {
         used.add(name);
         moved.push(from);
+        keys.push({ path: [...table.path, from] });
         servers.push({ name, from, ...imported });
       }
     }
-    const entry = format.entry(own);
+    const entry = ownEntryIn(format, after, table.path, own);
     if (moved.length > 0) after = replaceServers(format, after, table.path, moved, entry);
   }
   if (servers.length === 0 && skipped.length === 0) return [];
-  return [{ client: format.name, path, before, after, servers, skipped }];
+  return [{ client: format.name, path, before, after, keys, servers, skipped }];
 }
 
 function usableName(from: string, used: ReadonlySet<string>): string {
