@@ -156,7 +156,9 @@ export const server = configSection('server', 'The HTTP and TCP listeners of `co
       allowed_hosts: z
         .array(z.string().min(1))
         .default([])
-        .describe('Host names accepted in addition to loopback and public_url.'),
+        .describe(
+          'Host names accepted in addition to loopback and public_url; pages on their standard ports may send requests.',
+        ),
       max_sessions_per_agent: z
         .number()
         .int()
@@ -174,7 +176,9 @@ export const server = configSection('server', 'The HTTP and TCP listeners of `co
         .int()
         .min(1)
         .default(512)
-        .describe('Open connections that each of the HTTP and TCP listeners accepts.'),
+        .describe(
+          'Open connections that each of the HTTP and TCP listeners accepts; one agent may occupy half of them.',
+        ),
       idle_seconds: z
         .number()
         .int()

@@ -37,7 +37,8 @@ export async function serve(app: App, { json }: { readonly json: boolean }): Pro
   const http = await serveOnHttp(served, {
     host,
     port,
-    allowedHosts: allowedHosts(app),
+    allowedHosts: config.server.allowed_hosts,
+    publicUrl: config.server.public_url,
     web: createWebApp(web),
   }).catch(addressInUseError({ host, port }, '--port'));
   const tcp = tcpAddress ? await listenOnTcp(served, tcpAddress) : undefined;
@@ -68,11 +69,6 @@ const listenAddress = ({ config, env }: App): string | undefined => addressFromE
 function listenOnTcp(served: Served, tcpAddress: string): ReturnType<typeof serveOnTcp> {
   const address = parseAddress(tcpAddress);
   return serveOnTcp(served, address).catch(addressInUseError(address, 'another server.tcp'));
-}
-
-function allowedHosts({ config }: App): string[] {
-  const { allowed_hosts, public_url } = config.server;
-  return [...allowed_hosts, ...(public_url ? [new URL(public_url).hostname] : [])];
 }
 
 /** Every enabled toolkit's long-running work. One that fails is logged and does not take the others along. */

@@ -25,7 +25,7 @@ export async function signIn(options: LoginOptions): Promise<string> {
   let receive: (callback: URL) => boolean = () => false;
   const http = createServer((request, response) => {
     const callback = new URL(request.url ?? '/', 'http://127.0.0.1');
-    const accepted = callback.pathname === '/callback' && receive(callback);
+    const accepted = request.method === 'GET' && callback.pathname === '/callback' && receive(callback);
     response
       .writeHead(accepted ? 200 : 400, { 'content-type': 'text/plain; charset=utf-8' })
       .end(accepted ? 'Signed in. You can close this window.\n' : 'This is not the answer to a sign-in.\n');

@@ -237,7 +237,7 @@ export async function identify(served: Served, peer: Peer, shown: unknown): Prom
   if (token === undefined && peer.principal) return peer.principal;
   const who = await resolvePrincipal(served, { token, needsToken: peer.needsToken });
   if (who.principal) {
-    peer.onIdentified?.();
+    peer.onIdentified?.(who.principal);
     return who.principal;
   }
   const text =

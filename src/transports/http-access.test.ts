@@ -45,14 +45,58 @@ describe('the address of a request', () => {
     expect(fresh.checkAddress(request({}))?.status).toBe(403);
   });
 
-  it('is that of the page too, where a page sends it', async () => {
-    expect(door.checkAddress(request({ ...LOCAL, origin: 'http://localhost:5173' }))).toBeUndefined();
-    expect(door.checkAddress(request({ ...LOCAL, origin: 'https://inbox.example' }))).toBeUndefined();
-    const page = { ...LOCAL, origin: 'https://evil.example' };
-    expect(await refusal(door.checkAddress(request(page)))).toEqual({
-      ...foreign,
-      error: 'Origin not allowed.',
-    });
+  const from = (origin: string, at = door, host = LOCAL.host) => at.checkAddress(request({ host, origin }));
+
+  it('is that of the page too, where a page sends it: scheme, name and port', async () => {
+    for (const host of ['localhost:7007', '127.0.0.1:7007', '[::1]:7007', 'inbox.example:8443'])
+      expect(from(`http://${host}`, door, host)).toBeUndefined();
+    expect(from('https://inbox.example')).toBeUndefined();
+    expect(from('https://inbox.example:8443', door, 'inbox.example:8443')).toBeUndefined();
+    for (const origin of [
+      'https://evil.example',
+      'http://localhost:5173',
+      'http://localhost',
+      'http://127.0.0.1:7007',
+      'http://countersign.localhost:7007',
+      'https://inbox.example:8443',
+      'http://localhost:7007/',
+      'http://user@localhost:7007',
+      'null',
+      '',
+    ])
+      expect(await refusal(from(origin)), origin).toEqual({ ...foreign, error: 'Origin not allowed.' });
+  });
+
+  it('is the public address with its scheme and port, and no other service of that host', () => {
+    const open = openDoor(served, { host: '127.0.0.1', publicUrl: 'https://sign.example:8443/inbox' });
+    for (const host of [LOCAL.host, 'sign.example:8443']) {
+      expect(from('https://sign.example:8443', open, host)).toBeUndefined();
+      for (const origin of ['http://sign.example:8443', 'https://sign.example', 'http://sign.example'])
+        expect(from(origin, open, host)?.status, origin).toBe(403);
+    }
+  });
+
+  it.each([
+    ['POST', 'same-origin', 'cors', 'empty', undefined],
+    ['GET', 'none', 'navigate', 'document', undefined],
+    ['GET', 'cross-site', 'navigate', 'document', undefined],
+    ['HEAD', 'same-site', 'navigate', 'document', undefined],
+    ['POST', 'cross-site', 'navigate', 'document', 403],
+    ['GET', 'same-site', 'navigate', 'iframe', 403],
+    ['GET', 'same-site', 'no-cors', 'image', 403],
+    ['GET', 'cross-site', 'cors', 'document', 403],
+    ['GET', 'something-new', 'no-cors', 'empty', 403],
+  ])(
+    'without an Origin is judged by what the browser says: %s %s %s %s',
+    (method, site, mode, dest, status) => {
+      const headers = { ...LOCAL, 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest };
+      expect(door.checkAddress({ method, ...request(headers) })?.status).toBe(status);
+    },
+  );
+
+  it('is trusted with an Origin of its own, whatever else the browser says', () => {
+    const headers = { ...LOCAL, origin: 'https://inbox.example', 'sec-fetch-site': 'cross-site' };
+    expect(door.checkAddress({ method: 'POST', ...request(headers) })).toBeUndefined();
   });
 
   it('is the own name of a server that listens to other machines', () => {

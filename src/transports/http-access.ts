@@ -1,4 +1,4 @@
-import { validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
+import { validateHostHeader } from '@modelcontextprotocol/server';
 import type { Principal } from '../contract/principal.ts';
 import { isLoopback } from '../lib/loopback.ts';
 import { resolvePrincipal } from './identity.ts';
@@ -11,39 +11,60 @@ export interface HeaderSource {
 }
 
 interface Addressed {
+  readonly method?: string;
   readonly headers: HeaderSource;
 }
 
 export interface Door {
-  /** A refusal when the request was sent to or from a foreign name (DNS rebinding); undefined when it is fine. */
+  /** A refusal when the request was sent to a foreign name (DNS rebinding) or by a foreign page; undefined when it is fine. */
   checkAddress(request: Addressed): Response | undefined;
   /** Who is calling, or the refusal. */
   identify(request: Addressed): Promise<Principal | Response>;
 }
 
+export interface Addresses {
+  readonly host: string;
+  /** More names this server may be called by (a reverse proxy). */
+  readonly allowedHosts?: readonly string[];
+  /** Where people reach it from outside. */
+  readonly publicUrl?: string | undefined;
+}
+
 const LOCAL_NAMES = ['localhost', 'countersign.localhost', '127.0.0.1', '[::1]', '::1'];
 
-export function openDoor(
-  served: Served,
-  { host, allowedHosts = [] }: { host: string; allowedHosts?: readonly string[] },
-): Door {
-  const names = [...LOCAL_NAMES, ...(isLoopback(host) ? [] : [host]), ...allowedHosts];
+export function openDoor(served: Served, { host, allowedHosts = [], publicUrl }: Addresses): Door {
+  const own = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const names = [
+    ...LOCAL_NAMES,
+    ...(isLoopback(host) ? [] : [host]),
+    ...allowedHosts,
+    ...(own ? [own.hostname] : []),
+  ];
   const isOpen = !isLoopback(host);
   const isOurs = hostCheck(names);
+  /** Scheme, name and port: another port of this machine is another page. */
+  const isOwnOrigin = (origin: string, called: string): boolean => {
+    const page = URL.canParse(origin) ? new URL(origin) : undefined;
+    if (page?.origin !== origin) return false;
+    // What has a public address has one scheme: a page over plain HTTP is not the one behind TLS.
+    if (own && page.host === own.host) return origin === own.origin;
+    if (page.port === '' && allowedHosts.includes(page.hostname)) return true;
+    // Browsers say in Host which address a page speaks to: its own, if it came from there.
+    return (
+      URL.canParse(`${page.protocol}//${called}`) && new URL(`${page.protocol}//${called}`).host === page.host
+    );
+  };
   const isLocal = hostCheck(LOCAL_NAMES);
   return {
-    checkAddress({ headers }) {
-      if (!isOurs(headers.get('host'))) return refuse(403, 'FORBIDDEN', 'Host not allowed.');
+    checkAddress({ method, headers }) {
+      const called = headers.get('host');
+      if (called === null || !isOurs(called)) return refuse(403, 'FORBIDDEN', 'Host not allowed.');
       const origin = headers.get('origin');
-      if (origin !== null && !validateOriginHeader(origin, names).ok) {
-        return refuse(403, 'FORBIDDEN', 'Origin not allowed.');
-      }
-      return undefined;
+      const isOwn = origin === null ? !isForeignPage(method, headers) : isOwnOrigin(origin, called);
+      return isOwn ? undefined : refuse(403, 'FORBIDDEN', 'Origin not allowed.');
     },
     async identify({ headers }) {
-      const header = headers.get('authorization');
-      // A header of another scheme is no token of ours, and no reason to serve its sender as `local`.
-      const token = header === null ? undefined : (/^Bearer (\S+)$/i.exec(header)?.[1] ?? '');
+      const token = tokenOf(headers);
       // A proxy on this machine speaks from loopback too; whom it lets in is not on this machine.
       const needsToken = isOpen || wasForwarded(headers) || !isLocal(headers.get('host'));
       const who = await resolvePrincipal(served, { token, needsToken });
@@ -55,6 +76,26 @@ export function openDoor(
       return refuse(401, 'UNAUTHORIZED', text);
     },
   };
+}
+
+/**
+ * For what browsers send without an Origin, such as images and frames. A link that a person follows may be on any page: it
+ * opens in a window of its own, which that page cannot read.
+ */
+function isForeignPage(method: string | undefined, headers: HeaderSource): boolean {
+  const site = headers.get('sec-fetch-site');
+  if (site === null || site === 'same-origin' || site === 'none') return false;
+  return !(
+    (method === 'GET' || method === 'HEAD') &&
+    headers.get('sec-fetch-mode') === 'navigate' &&
+    headers.get('sec-fetch-dest') === 'document'
+  );
+}
+
+/** A header of another scheme is no token of ours, and no reason to serve its sender as `local`. */
+export function tokenOf(headers: HeaderSource): string | undefined {
+  const header = headers.get('authorization');
+  return header === null ? undefined : (/^Bearer (\S+)$/i.exec(header)?.[1] ?? '');
 }
 
 /** A client sends the same name with every request; the last that was allowed is not parsed again. */

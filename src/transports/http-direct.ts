@@ -6,10 +6,11 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
 import type { Log } from '../contract/ports.ts';
-import type { Principal } from '../contract/principal.ts';
+import { type Principal, principalName } from '../contract/principal.ts';
 import { isObject } from '../lib/is-object.ts';
 import { hasPrototypeKey } from '../lib/json-shape.ts';
 import type { Door, HeaderSource } from './http-access.ts';
+import type { Intake } from './http-intake.ts';
 import type { SessionTransport } from './http-session.ts';
 
 type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -17,7 +18,7 @@ type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 export interface DirectOptions {
   readonly door: Door;
   readonly log: Log;
-  readonly maxBytes: number;
+  readonly intake: Intake;
   /** The open session of this ID, if it is the principal's. */
   sessionOf(id: string, principal: Principal): SessionTransport | undefined;
   /** The way that every other request takes, and that words all refusals. */
@@ -28,22 +29,25 @@ export interface DirectOptions {
  * A plain request within a session goes from the connection to its server without the objects of the web platform.
  * Only what is certain to be one does: the same checks of address and principal, and nothing to be refused.
  */
-export function createDirectListener({ door, log, maxBytes, sessionOf, otherwise }: DirectOptions): Listener {
+export function createDirectListener({ door, log, intake, sessionOf, otherwise }: DirectOptions): Listener {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const headers = new IncomingHeaders(incoming);
     const id = headers.get('mcp-session-id');
-    if (id === null || !isPlain(headers, maxBytes) || door.checkAddress({ headers }))
+    if (id === null || !isPlain(headers) || door.checkAddress({ method: 'POST', headers }))
       return otherwise(incoming, outgoing);
     // A database that does not answer is for the other way to report.
     const who = await door.identify({ headers }).catch(() => undefined);
-    const session = !who || who instanceof Response ? undefined : sessionOf(id, who);
+    if (!who || who instanceof Response) return otherwise(incoming, outgoing);
+    const session = sessionOf(id, who);
     if (!session) return otherwise(incoming, outgoing);
-    const body = await readAll(incoming, maxBytes);
-    // Its size was announced and checked, so only a client that left is without.
-    if (!(body instanceof Buffer)) return;
+    const owner = principalName(who);
+    const body = await intake.receive(incoming, outgoing, owner);
+    // A client that left.
+    if (outgoing.destroyed) return;
+    if (body instanceof Response || intake.begin(incoming, outgoing, owner))
+      return otherwise(incoming, outgoing);
     const message = toPlainRequest(body.toString('utf8'));
     if (message && !session.isAnswering(message.id)) return session.answer(message, incoming, outgoing);
-    passOnBody(incoming, body);
     otherwise(incoming, outgoing);
   };
   return (incoming, outgoing) => {
@@ -56,17 +60,15 @@ export function createDirectListener({ door, log, maxBytes, sessionOf, otherwise
   };
 }
 
-/** By its headers: of a known protocol version of 2025, with a JSON body of known size, and an answer in either form. */
-function isPlain(headers: HeaderSource, maxBytes: number): boolean {
+/** By its headers: of a known protocol version of 2025, with a JSON body, and an answer in either form. */
+function isPlain(headers: HeaderSource): boolean {
   const version = headers.get('mcp-protocol-version');
   const accept = headers.get('accept') ?? '';
   return (
     (version === null || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) &&
     accept.includes('application/json') &&
     accept.includes('text/event-stream') &&
-    isJsonContentType(headers.get('content-type')) &&
-    headers.get('transfer-encoding') === null &&
-    Number(headers.get('content-length') ?? Number.NaN) <= maxBytes
+    isJsonContentType(headers.get('content-type'))
   );
 }
 
@@ -92,29 +94,6 @@ function toPlainRequest(text: string): JSONRPCRequest | undefined {
     ? (value as unknown as JSONRPCRequest)
     : undefined;
 }
-
-/** The whole body; undefined when the connection ended before, and `too-large` as soon as it is. */
-export function readAll(
-  incoming: IncomingMessage,
-  maxBytes: number,
-): Promise<Buffer | 'too-large' | undefined> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    incoming.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxBytes) resolve('too-large');
-      else chunks.push(chunk);
-    });
-    incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    incoming.once('error', () => resolve(undefined));
-    incoming.once('close', () => resolve(undefined));
-  });
-}
-
-/** Under this name hono's server finds a body that was read before it. */
-export const passOnBody = (incoming: IncomingMessage, rawBody: Buffer): void =>
-  void Object.assign(incoming, { rawBody });
 
 /** Names and values as the web platform has them: a name that was sent twice has both values. */
 class IncomingHeaders implements HeaderSource {

@@ -122,7 +122,7 @@ export function createMcpEndpoint(
       return transport.handleRequest(request, { parsedBody });
     }
     if (request.method !== 'POST') return rpcError(405, -32000, 'Method not allowed.');
-    if (isInitialize(parsedBody) && acceptsEvents(request)) {
+    if (hasMethod(parsedBody, 'initialize') && acceptsEvents(request)) {
       const owner = principalName(principal);
       if (!hasShare(owner))
         return rpcError(
@@ -158,10 +158,12 @@ export function createMcpEndpoint(
   return {
     notify,
     sessionOf,
-    async fetch(request: Request, principal: Principal): Promise<Response> {
+    /** `onStream` is called for a request that is answered by events for as long as the client listens. */
+    async fetch(request: Request, principal: Principal, onStream?: () => void): Promise<Response> {
       const body = request.method === 'POST' ? await readBody(request) : undefined;
       if (body instanceof Response) return body;
       const parsedBody = body?.value;
+      if (request.method === 'GET' || hasMethod(parsedBody, 'subscriptions/listen')) onStream?.();
       if (await isLegacyRequest(request, parsedBody)) return legacy(request, principal, parsedBody);
       const mismatch = await paramMismatch(served, request, parsedBody);
       if (mismatch) return mismatch;
@@ -207,8 +209,7 @@ async function readBody(request: Request): Promise<{ value: unknown } | Response
   }
 }
 
-const isInitialize = (body: unknown): boolean =>
-  body !== null && typeof body === 'object' && 'method' in body && body.method === 'initialize';
+const hasMethod = (body: unknown, method: string): boolean => isObject(body) && body.method === method;
 
 const acceptsEvents = (request: Request): boolean =>
   request.headers.get('accept')?.includes('text/event-stream') ?? false;

@@ -1,22 +1,20 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import type { ServerNotifier } from '@modelcontextprotocol/server';
+import { isJsonContentType, type ServerNotifier } from '@modelcontextprotocol/server';
 import { Hono, type MiddlewareHandler } from 'hono';
-import type { Principal } from '../contract/principal.ts';
+import { principalName } from '../contract/principal.ts';
 import { describeDatabaseError } from '../lib/database-error.ts';
 import { isLoopback } from '../lib/loopback.ts';
-import { type Door, openDoor } from './http-access.ts';
-import { createDirectListener, passOnBody, readAll } from './http-direct.ts';
+import { type Addresses, openDoor, tokenOf } from './http-access.ts';
+import { createDirectListener } from './http-direct.ts';
+import { Intake } from './http-intake.ts';
 import { createMcpEndpoint, type ServerFor } from './http-mcp.ts';
-import { addRestRoutes } from './rest.ts';
+import { type AgentEnv, addRestRoutes } from './rest.ts';
 import type { Served } from './served.ts';
 import type { Listening } from './tcp.ts';
 
-export interface HttpOptions {
-  readonly host: string;
+export interface HttpOptions extends Addresses {
   readonly port: number;
-  /** More names this server may be called by (a reverse proxy). */
-  readonly allowedHosts?: readonly string[];
   /** The web application: everything that is not the agents' API. */
   readonly web?: Hono;
   /** How long a request may take to arrive; tests shorten it. */
@@ -32,14 +30,15 @@ const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 120_000;
 const CHECK_MS = 10_000;
-const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** How often the tokens of open event streams are asked about again. */
+const STREAM_CHECK_MS = 2_000;
 
 /** The agents' HTTP API: `/mcp`, and the plain endpoints of the QualCoder document. */
 function createHttpApp(served: Served, options: HttpOptions) {
   const door = openDoor(served, options);
   const mcp = createMcpEndpoint(served, options.serverFor);
   options.onNotifier?.(mcp.notify);
-  const app = new Hono();
+  const app = new Hono<AgentEnv>();
   app.onError((error, context) => {
     served.log.error('HTTP request failed', { error, path: context.req.path });
     // Such as while its token is looked up: nothing was done, and the same request may be sent again.
@@ -52,65 +51,114 @@ function createHttpApp(served: Served, options: HttpOptions) {
     );
   });
   app.use(async (context, next) => door.checkAddress(context.req.raw) ?? next());
-  app.use('/tools/*', limitBody);
-  app.use('/mcp', limitBody);
+  const intake = new Intake(served.shares.connections);
+  const streams = new OpenStreams(served);
+  /** First who is calling, then whether there is room for them, and only then the body. */
+  const admit: MiddlewareHandler<AgentEnv> = async (context, next) => {
+    const { incoming, outgoing } = context.env;
+    const { raw } = context.req;
+    const who = await door.identify(raw);
+    if (who instanceof Response) return who;
+    const owner = principalName(who);
+    if (raw.method === 'POST') {
+      if (!isJsonContentType(raw.headers.get('content-type'))) return notJson();
+      const body = await intake.receive(incoming, outgoing, owner);
+      if (body instanceof Response) return body;
+    }
+    context.set('principal', who);
+    return intake.begin(incoming, outgoing, owner) ?? next();
+  };
+  app.use('/tools/*', admit);
+  app.use('/mcp', admit);
   app.all('/mcp', (context) =>
-    admitted(door, context.req.raw, (principal) => mcp.fetch(context.req.raw, principal)),
+    mcp.fetch(context.req.raw, context.get('principal'), () =>
+      streams.add(context.env.outgoing, tokenOf(context.req.raw.headers)),
+    ),
   );
-  addRestRoutes(app, served, door);
+  addRestRoutes(app, served);
   if (options.web) app.route('/', options.web);
-  const web = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const web = getRequestListener(
+    (request, env) => {
+      const { incoming, outgoing } = env as HttpBindings;
+      return app.fetch(request, {
+        incoming,
+        outgoing,
+        serve: (owner: string) => intake.begin(incoming, outgoing, owner),
+      });
+    },
+    { overrideGlobalObjects: false },
+  );
   const listener = createDirectListener({
     door,
     log: served.log,
-    maxBytes: MAX_BODY_BYTES,
+    intake,
     sessionOf: mcp.sessionOf,
     otherwise: (request, response) => void web(request, response),
   });
-  return { listener, close: () => mcp.close() };
+  return {
+    listener,
+    intake,
+    async close() {
+      streams.close();
+      await mcp.close();
+    },
+  };
 }
 
-async function admitted(
-  door: Door,
-  request: Request,
-  go: (principal: Principal) => Promise<Response>,
-): Promise<Response> {
-  const who = await door.identify(request);
-  return who instanceof Response ? who : go(who);
+/** Ends the event streams of a token that was revoked: no further request comes with which it would be refused. */
+class OpenStreams {
+  readonly #served: Pick<Served, 'authenticate'>;
+  readonly #tokens = new Map<ServerResponse, string>();
+  readonly #timer = setInterval(() => void this.#check(), STREAM_CHECK_MS).unref();
+
+  constructor(served: Pick<Served, 'authenticate'>) {
+    this.#served = served;
+  }
+
+  add(outgoing: ServerResponse, token: string | undefined): void {
+    if (token === undefined) return;
+    this.#tokens.set(outgoing, token);
+    outgoing.once('close', () => this.#tokens.delete(outgoing));
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #check(): Promise<void> {
+    for (const token of new Set(this.#tokens.values())) {
+      // A database that does not answer says nothing about the token.
+      const isValid = await this.#served.authenticate(token).then(Boolean, () => true);
+      if (isValid) continue;
+      for (const [outgoing, shown] of this.#tokens) if (shown === token) outgoing.destroy();
+    }
+  }
 }
 
-/** Where the size is announced, looking at it is enough. A body in parts is read here, as far as it may be long. */
-const limitBody: MiddlewareHandler = async ({ req, env }, next) => {
-  const { headers } = req.raw;
-  if (headers.get('transfer-encoding') === null)
-    return Number(headers.get('content-length') ?? 0) <= MAX_BODY_BYTES ? next() : tooLarge();
-  const { incoming } = env as HttpBindings;
-  const body = await readAll(incoming, MAX_BODY_BYTES);
-  if (!(body instanceof Buffer)) return tooLarge();
-  passOnBody(incoming, body);
-  return next();
-};
-
-const tooLarge = (): Response =>
+/** A page of any site may send other types without asking first. */
+const notJson = (): Response =>
   Response.json(
     {
       success: false,
-      error: `The request is larger than ${MAX_BODY_BYTES / 1024 / 1024} MB.`,
-      error_code: 'INVALID_INPUT',
+      error: 'Send the body as JSON, with the header Content-Type: application/json.',
+      error_code: 'UNSUPPORTED_MEDIA_TYPE',
     },
-    { status: 413 },
+    { status: 415 },
   );
 
 /** Listens until closed. */
 export async function serveOnHttp(served: Served, options: HttpOptions): Promise<Listening> {
-  const { listener, close } = createHttpApp(served, options);
+  const { listener, intake, close } = createHttpApp(served, options);
   const listen = async (host: string, port: number): Promise<Server> => {
     const server = createServer({ connectionsCheckingInterval: options.slowMs ?? CHECK_MS }, listener);
     // Only until a request has arrived: its answer may take as long as a person thinks about a dialog.
     server.headersTimeout = options.slowMs ?? HEADERS_MS;
     server.requestTimeout = options.slowMs ?? REQUEST_MS;
-    server.maxConnections = served.shares.connections;
-    server.on('drop', () => served.log.warn('A connection was refused: server.max_connections is reached'));
+    server.prependListener('connection', (socket) => {
+      if (intake.accept(socket)) return;
+      served.log.warn('A connection was refused: server.max_connections is reached');
+      socket.destroy();
+    });
     // Longer than clients keep an idle connection: closing it first loses the request they are just sending.
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     await new Promise<void>((resolve, reject) => {

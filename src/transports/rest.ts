@@ -1,13 +1,17 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { JsonObject } from '../contract/json.ts';
+import type { Principal } from '../contract/principal.ts';
 import { pick } from './call-tool.ts';
-import type { Door } from './http-access.ts';
 import { whenDropped } from './in-flight.ts';
 import { listingOf } from './mcp-server.ts';
 import type { Served } from './served.ts';
 
+/** A request to the agents' routes, once its sender is known and its body has arrived. */
+export type AgentEnv = { Bindings: HttpBindings; Variables: { principal: Principal } };
+
 /** The plain endpoints of the QualCoder document: `GET /`, `GET /tools`, `POST /tools/{name}`. */
-export function addRestRoutes(app: Hono, served: Served, door: Door): void {
+export function addRestRoutes(app: Hono<AgentEnv>, served: Served): void {
   app.get('/', async (context, next) => {
     // A browser gets the web application, a program gets the facts.
     if (context.req.header('accept')?.includes('text/html')) return next();
@@ -29,15 +33,9 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
     return context.json({ status: ok ? 'ok' : 'degraded', evidence: evidence ?? null }, ok ? 200 : 503);
   });
 
-  app.get('/tools', async (context) => {
-    const who = await door.identify(context.req.raw);
-    if (who instanceof Response) return who;
-    return context.json({ tools: await listingOf(served.exposure) });
-  });
+  app.get('/tools', async (context) => context.json({ tools: await listingOf(served.exposure) }));
 
-  app.post('/tools/:name', async (context) => {
-    const who = await door.identify(context.req.raw);
-    if (who instanceof Response) return who;
+  app.post('/tools/:name', async (context): Promise<Response> => {
     const body = await readBody(context.req.raw);
     if (typeof body === 'string')
       return context.json({ success: false, error: body, error_code: 'INVALID_INPUT' }, 400);
@@ -59,7 +57,7 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
     const result = await served.invoke({
       bound: owned,
       args,
-      principal: who,
+      principal: context.get('principal'),
       transport: 'rest',
       client: context.req.header('user-agent'),
       signal: whenDropped(context.req.raw),
@@ -72,8 +70,6 @@ export function addRestRoutes(app: Hono, served: Served, door: Door): void {
 
   // Anything else requested here is a mistake of a program: it must not get the web application's page.
   app.all('/tools/*', async (context) => {
-    const who = await door.identify(context.req.raw);
-    if (who instanceof Response) return who;
     const { path } = context.req;
     const name = path.slice('/tools/'.length);
     if (path !== '/tools' && !served.exposure.names.includes(name))

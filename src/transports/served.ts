@@ -104,6 +104,6 @@ export interface Peer {
   readonly connection?: string;
   /** Beyond loopback every request must carry an agent's token. */
   readonly needsToken?: boolean;
-  /** Called for each request whose principal was resolved. */
-  onIdentified?(): void;
+  /** Called with the principal of each request, once it was resolved. */
+  onIdentified?(principal: Principal): void;
 }

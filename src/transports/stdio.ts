@@ -15,8 +15,21 @@ import { closeTasks } from './tasks.ts';
 /** Far above any message a tool accepts; a line beyond it can only be an attack or a mistake. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
-/** Any web page can send a request to a port of this machine, and its body may hold a whole message. */
-const HTTP_REQUEST = /^[A-Z]+ \S+ HTTP\/\d/;
+export interface LineOptions {
+  /** Until `allowLongLines`. */
+  readonly maxLine?: number;
+  /**
+   * Ends the connection if its first message does not begin as JSON. Any web page can send a request to a port of this
+   * machine, over HTTP or TLS, and some line of it may hold a whole message.
+   */
+  readonly onlyJson?: boolean;
+  /** Whether there is room for so many more bytes of a line beyond `maxLine`; `free` gives back what was taken. */
+  readonly room?: { take(bytes: number): boolean; free(bytes: number): void };
+}
+
+/** `{` and `[`. */
+const JSON_STARTS: readonly number[] = [0x7b, 0x5b];
+const WHITESPACE: readonly number[] = [0x20, 0x09, 0x0d];
 
 /**
  * Newline-delimited JSON-RPC over two streams: stdio, or a socket. Unlike the SDK's own it answers a broken line with an
@@ -38,14 +51,26 @@ export class LineTransport implements Transport {
   #closed = false;
   #outgoing = '';
   #maxLine: number;
+  readonly #shortLine: number;
+  readonly #room: LineOptions['room'];
+  #taken = 0;
+  /** Set until the first line has begun as a message does. */
+  #isUnproven: boolean;
   /** Requests taken and not yet answered. */
   readonly #unanswered = new Set<unknown>();
   #onAnswered: (() => void) | undefined;
 
-  constructor(input: Readable, output: Writable, maxLine: number = MAX_LINE_BYTES) {
+  constructor(
+    input: Readable,
+    output: Writable,
+    { maxLine = MAX_LINE_BYTES, onlyJson = false, room }: LineOptions = {},
+  ) {
     this.#input = input;
     this.#output = output;
     this.#maxLine = maxLine;
+    this.#shortLine = maxLine;
+    this.#isUnproven = onlyJson;
+    this.#room = room;
   }
 
   /** Requests that were taken and not answered yet. */
@@ -97,6 +122,7 @@ export class LineTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     this.stopReading();
+    this.#giveBack();
     this.onclose?.();
   }
 
@@ -146,6 +172,7 @@ export class LineTransport implements Transport {
       const end = rest.indexOf(0x0a);
       if (end === -1) break;
       this.#take(rest.subarray(0, end));
+      if (this.#closed) return;
       this.#finishLine();
       rest = rest.subarray(end + 1);
     }
@@ -153,15 +180,41 @@ export class LineTransport implements Transport {
   };
 
   #take(part: Buffer): void {
+    if (this.#isUnproven) {
+      const first = part.find((byte) => !WHITESPACE.includes(byte));
+      if (first !== undefined && !JSON_STARTS.includes(first)) {
+        this.#hangUp();
+        return;
+      }
+      this.#isUnproven = first === undefined;
+    }
     this.#size += part.length;
     if (this.#skipping) return;
-    if (this.#size > this.#maxLine) {
-      this.#skipping = true;
-      this.#parts = [];
-      this.#fail(-32600, `The message is larger than ${this.#maxLine / 1024 / 1024} MB.`);
-    } else {
-      this.#parts.push(part);
-    }
+    if (this.#size > this.#maxLine)
+      this.#skip(`The message is larger than ${this.#maxLine / 1024 / 1024} MB.`);
+    else if (!this.#hasRoom())
+      this.#skip('The server is receiving too many large messages. Try again later.');
+    else this.#parts.push(part);
+  }
+
+  #hasRoom(): boolean {
+    const more = this.#size - this.#shortLine - this.#taken;
+    if (!this.#room || more <= 0) return true;
+    if (!this.#room.take(more)) return false;
+    this.#taken += more;
+    return true;
+  }
+
+  #giveBack(): void {
+    if (this.#taken > 0) this.#room?.free(this.#taken);
+    this.#taken = 0;
+  }
+
+  #skip(why: string): void {
+    this.#skipping = true;
+    this.#parts = [];
+    this.#giveBack();
+    this.#fail(-32600, why);
   }
 
   #finishLine(): void {
@@ -173,15 +226,14 @@ export class LineTransport implements Transport {
     const skipped = this.#skipping;
     this.#parts = [];
     this.#size = 0;
+    this.#giveBack();
     this.#skipping = false;
     if (skipped || line.trim() === '') return;
     let message: unknown;
     try {
       message = JSON.parse(line);
     } catch {
-      if (HTTP_REQUEST.test(line)) this.#hangUp();
-      else
-        this.#fail(-32700, 'Parse error: the line is not JSON. One JSON-RPC message per line is expected.');
+      this.#fail(-32700, 'Parse error: the line is not JSON. One JSON-RPC message per line is expected.');
       return;
     }
     if (hasPrototypeKey(line, message)) {
@@ -205,7 +257,7 @@ export class LineTransport implements Transport {
   }
 
   #hangUp(): void {
-    this.onerror?.(new Error('This is not an HTTP server; the connection was closed.'));
+    this.onerror?.(new Error('The connection did not begin with a JSON-RPC message and was closed.'));
     void this.close();
     this.#input.destroy();
   }

@@ -1,7 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { type Principal, principalName } from '../contract/principal.ts';
 import { isLoopback } from '../lib/loopback.ts';
-import type { Peer, Served } from './served.ts';
-import { LineTransport, serveConnection } from './stdio.ts';
+import { ByteShare, Connections } from './connections.ts';
+import type { Served } from './served.ts';
+import { type LineOptions, LineTransport, serveConnection } from './stdio.ts';
 import { closeTasks } from './tasks.ts';
 
 export interface TcpOptions {
@@ -20,6 +23,8 @@ export interface Listening {
 /** What a client may make this process keep before it has shown who it is. */
 const MAX_UNKNOWN_BYTES = 1024 * 1024;
 const SLOW_MS = 60_000;
+/** What all clients together may make it keep of lines that are longer. */
+const MAX_LONG_BYTES = 256 * 1024 * 1024;
 
 /** The stdio framing over a socket. Beyond loopback every call must carry an agent's token in its `_meta`. */
 export async function serveOnTcp(
@@ -28,19 +33,36 @@ export async function serveOnTcp(
 ): Promise<Listening> {
   const open = new Set<Socket>();
   const needsToken = !isLoopback(host);
+  const connections = new Connections(served.shares.connections);
+  const longLines = new ByteShare(MAX_LONG_BYTES);
+  const room: LineOptions['room'] = {
+    take: (bytes) => longLines.take('', bytes),
+    free: (bytes) => longLines.give('', bytes),
+  };
   const server = createServer((socket) => {
     socket.on('error', (error) => served.log.debug('tcp', { error: error.message }));
-    if (open.size >= served.shares.connections) return refuse(socket, served);
+    if (!connections.add(socket)) return refuse(socket, served);
     open.add(socket);
     socket.once('close', () => open.delete(socket));
     socket.setNoDelay(true);
-    const transport = new LineTransport(socket, socket, MAX_UNKNOWN_BYTES);
+    const transport = new LineTransport(socket, socket, { maxLine: MAX_UNKNOWN_BYTES, onlyJson: true, room });
+    const watch = new SocketWatch(socket, transport, { slowMs, idleMs: served.shares.idleMs });
     // Where no token is needed, a client that speaks the protocol counts as known.
-    if (!needsToken) transport.onread = () => transport.allowLongLines();
-    const silentMs = needsToken ? Math.min(slowMs, served.shares.idleMs) : served.shares.idleMs;
-    const watch = new SocketWatch(socket, transport, { slowMs, silentMs, idleMs: served.shares.idleMs });
-    const peer: Peer = { transport: 'tcp', needsToken, onIdentified: () => watch.trust() };
-    const handle = serveConnection(transport, served, peer);
+    if (!needsToken) transport.onread = () => watch.welcome();
+    let end: (() => void) | undefined;
+    const onIdentified = (principal: Principal): void => {
+      watch.trust();
+      if (end) return;
+      const owner = principalName(principal);
+      end = connections.serve(socket, owner);
+      if (!end)
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidRequest,
+          `${owner} already has ${connections.share} connections, half of server.max_connections. Close some, or wait.`,
+        );
+      socket.once('close', end);
+    };
+    const handle = serveConnection(transport, served, { transport: 'tcp', needsToken, onIdentified });
     socket.once('close', () => void handle.close());
   });
   const listening = await listen(server, host, port, () => {
@@ -73,12 +95,12 @@ class SocketWatch {
   constructor(
     socket: Socket,
     transport: LineTransport,
-    { slowMs, silentMs, idleMs }: { slowMs: number; silentMs: number; idleMs: number },
+    { slowMs, idleMs }: { slowMs: number; idleMs: number },
   ) {
     this.#socket = socket;
     this.#transport = transport;
     this.#idleMs = idleMs;
-    socket.setTimeout(silentMs);
+    socket.setTimeout(Math.min(slowMs, idleMs));
     socket.on('timeout', () => {
       if (transport.unanswered === 0) socket.destroy();
     });
@@ -86,10 +108,15 @@ class SocketWatch {
     socket.once('close', () => clearInterval(this.#line));
   }
 
-  /** A known client may send long lines slowly, and wait between calls. */
-  trust(): void {
+  /** A client that speaks the protocol may send long lines, and wait between calls. */
+  welcome(): void {
     this.#transport.allowLongLines();
     this.#socket.setTimeout(this.#idleMs);
+  }
+
+  /** One whose principal is known may send them slowly, too. */
+  trust(): void {
+    this.welcome();
     clearInterval(this.#line);
   }
 

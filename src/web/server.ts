@@ -93,7 +93,8 @@ const setSafeHeaders: MiddlewareHandler = async (context, next) => {
   if (context.req.path.startsWith('/api/')) context.res.headers.set('cache-control', 'no-store');
 };
 
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
+const MB = 1024 * 1024;
+const MAX_BODY_BYTES = 8 * MB;
 
 /** The person's side of the HTTP server: pages, and the API under /api that only a signed-in person reaches. */
 export function createWebApp(ports: WebPorts): Hono {
@@ -128,8 +129,18 @@ export function createWebApp(ports: WebPorts): Hono {
     });
     return context.json({ error: 'Internal error. Details are in the server log.', code: 'internal' }, 500);
   });
-  api.use(bodyLimit({ maxSize: MAX_BODY_BYTES }));
+  // Only a signed-in person's body is read.
   api.use(requirePerson(ports.database, ports.now));
+  api.use(
+    bodyLimit({
+      maxSize: MAX_BODY_BYTES,
+      onError: (context) =>
+        context.json(
+          { error: `The request is larger than ${MAX_BODY_BYTES / MB} MB.`, code: 'invalid_input' },
+          413,
+        ),
+    }),
+  );
   answer(api, 'GET /session', async (context) => {
     const { person, csrf } = context.get('session');
     const { mode, approvalMode } = ports.modes();

@@ -23,7 +23,11 @@ export interface WebSession {
   readonly id: string;
 }
 
-export type WebEnv = { Variables: { session: WebSession } };
+export type WebEnv = {
+  /** Of the server that this application is part of: counts a request as being served, or refuses it. */
+  Bindings: { serve?: (owner: string) => Response | undefined };
+  Variables: { session: WebSession };
+};
 
 const hash = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 /** Bound to the session and useless without its cookie. */
@@ -51,7 +55,15 @@ async function startSession(database: Database, token: string, now: Date): Promi
   return secret;
 }
 
+/** A look at the link by a mail program, or by a browser before the person opens it, must leave it unspent. */
+const isOnlyLooking = ({ req }: Context): boolean =>
+  req.method === 'HEAD' ||
+  ['sec-purpose', 'purpose', 'x-moz'].some((name) => req.header(name)?.includes('prefetch'));
+
 export async function handleSignIn(context: Context, database: Database, now: Date): Promise<Response> {
+  // Browsers discard what they fetched ahead if it failed, and ask again.
+  if (isOnlyLooking(context))
+    return context.text('Open this link to sign in.', 503, { 'cache-control': 'no-store' });
   const secret = await startSession(database, context.req.query('token') ?? '', now);
   if (!secret) {
     return context.text(
@@ -100,6 +112,8 @@ export const requirePerson =
     if (context.req.method !== 'GET' && !equal(context.req.header(CSRF_HEADER) ?? '', csrf)) {
       return context.json({ error: 'The page is out of date. Reload it.', code: 'csrf' }, 403);
     }
+    const refusal = context.env?.serve?.(`person:${person}`);
+    if (refusal) return refusal;
     context.set('session', { person: { kind: 'person', id: person }, csrf, id: hash(secret) });
     return next();
   };

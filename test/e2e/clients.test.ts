@@ -156,7 +156,12 @@ describe('`countersign up` that runs already', () => {
       const server = await startUp(home);
       model.hold();
       const url = `${server.url}/tools/order_clawdbot`;
-      const post = () => fetch(url, { method: 'POST', body: JSON.stringify({ arguments: ORDER }) });
+      const post = () =>
+        fetch(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ arguments: ORDER }),
+        });
       const first = post().catch(() => undefined);
       await model.asked(1);
       expect(await server.end(signal)).toBe(0);
@@ -258,6 +263,7 @@ describe('a client that drops its HTTP stream', () => {
     fetch(`${server.url}/tools/order_clawdbot`, {
       method: 'POST',
       signal,
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ arguments: ORDER }),
     });
 

@@ -46,7 +46,7 @@ describe('an agent and its own call', () => {
     const rest = await fetch(`${server.url}/tools/approve_item`, {
       method: 'POST',
       body: JSON.stringify({ arguments: { id } }),
-      headers: { 'user-agent': 'somebody-else' },
+      headers: { 'content-type': 'application/json', 'user-agent': 'somebody-else' },
     });
     expect(await rest.json()).toMatchObject(refused);
     const discovery = await connectStdio(home, ['--discovery']);

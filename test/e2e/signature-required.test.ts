@@ -111,6 +111,7 @@ passkey = `;
     await session.close();
     const rest = await fetch(`${server.url}/tools/approve_item`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ arguments: { id } }),
     });
     expect(await rest.json()).toMatchObject({ error: { code } });

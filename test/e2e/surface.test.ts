@@ -123,7 +123,13 @@ const SENDERS: Record<string, Send> = {
   'HTTP without a handshake': async (tool, args) =>
     (await post(toolCall(tool, args), { accept: 'application/json' })).text(),
   REST: async (tool, args) =>
-    (await fetch(`${server.url}/tools/${tool}`, { method: 'POST', body: `{"arguments":${args}}` })).text(),
+    (
+      await fetch(`${server.url}/tools/${tool}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: `{"arguments":${args}}`,
+      })
+    ).text(),
   'the command line': async (tool, args) => {
     const { stdout, stderr } = home.failing('call', tool, '--args', args);
     return stdout + stderr;

@@ -84,7 +84,11 @@ describe('the same server over three transports', () => {
       });
       await session.close();
     }
-    const response = await fetch(`${server.url}/tools/no_such_tool`, { method: 'POST', body: '{}' });
+    const response = await fetch(`${server.url}/tools/no_such_tool`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
     expect(await response.json()).toMatchObject({ success: false, error_code: 'TOOL_NOT_FOUND' });
   });
 
@@ -123,7 +127,8 @@ describe('the same server over three transports', () => {
 
   it('explains to a program what is wrong with a plain request instead of showing it the web page', async () => {
     const answer = async (method: string, path: string, body?: string) => {
-      const response = await fetch(`${server.url}${path}`, { method, ...(body ? { body } : {}) });
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(`${server.url}${path}`, { method, headers, ...(body ? { body } : {}) });
       const { error } = (await response.json()) as { error: string };
       return { status: response.status, allow: response.headers.get('allow'), error };
     };
@@ -188,10 +193,10 @@ describe('the same server over three transports', () => {
     socket
       .setEncoding('utf8')
       .on('data', (chunk: string) => lines.push(...chunk.split('\n').filter(Boolean)));
-    socket.write(
-      `${line}\n{"jsonrpc":"2.0","id":"after","method":"tools/call","params":{"name":"get_mode","arguments":{}}}\n`,
-    );
-    await expect.poll(() => lines.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
+    const call = (id: string): string =>
+      `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":{"name":"get_mode","arguments":{}}}\n`;
+    socket.write(`${call('before')}${line}\n${call('after')}`);
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
     socket.destroy();
     const answers = lines.map(
       (text) => JSON.parse(text) as { id: unknown; error?: { code: number }; result?: unknown },
@@ -254,9 +259,36 @@ describe('the same server over three transports', () => {
     expect(await response.json()).toMatchObject({ error: { code: -32600 } });
     const rest = await fetch(`${server.url}/tools/get_mode`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: '{"arguments":{"constructor":{"prototype":1}}}',
     });
     expect(await rest.json()).toMatchObject({ success: false });
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
+
+  it.each(['/mcp', '/tools/get_mode', '/api/sign-out'])(
+    'answers 60 strangers at %s before their bodies arrive, and closes their connections',
+    async (path) => {
+      const port = Number(new URL(server.url).port);
+      // Through a proxy, so a token is needed; none of these bodies ends.
+      const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-forwarded-for: 203.0.113.7\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
+      const said = await Promise.all(
+        Array.from(
+          { length: 60 },
+          () =>
+            new Promise<string>((resolve) => {
+              let text = '';
+              const socket = connect(port, '127.0.0.1', () => socket.write(`${head}1\r\n{\r\n`));
+              socket.setTimeout(20_000, () => socket.destroy());
+              socket.on('timeout', () => resolve(`still open: ${text}`));
+              socket.setEncoding('utf8').on('data', (chunk: string) => {
+                text += chunk;
+              });
+              socket.on('error', () => {}).on('close', () => resolve(text));
+            }),
+        ),
+      );
+      for (const text of said) expect(text).toMatch(/^HTTP\/1\.1 401 /);
+    },
+  );
 });

@@ -70,12 +70,37 @@ describe('who stands before the door of a server on this machine', () => {
       sent.on('error', reject).end(JSON.stringify(body));
     });
 
-  it('is no page of another site, whatever it sends', async () => {
-    const from = (headers: Record<string, string>) =>
-      post('/tools/no_such_tool', { 'content-type': 'application/json', ...headers }, { arguments: {} });
-    expect(await from({ origin: 'https://evil.example' })).toBe(403);
-    expect(await from({ host: 'evil.example' })).toBe(403);
-    expect(await from({ origin: 'http://localhost:5173' })).toBe(404);
+  it('is no page of another site or port, whatever it sends', async () => {
+    const json = { 'content-type': 'application/json' };
+    const own = `http://127.0.0.1:${http.port}`;
+    for (const [path, body] of [
+      ['/tools/get_mode', { arguments: {} }],
+      ['/mcp', CALL],
+    ] as const) {
+      const from = (headers: Record<string, string>) => post(path, headers, body);
+      for (const headers of [
+        { origin: 'https://evil.example' },
+        { host: 'evil.example' },
+        { origin: 'http://127.0.0.1:5173' },
+        { origin: 'http://localhost:5173' },
+        { origin: 'null' },
+        { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' },
+      ] as Record<string, string>[])
+        expect(await from({ ...json, ...headers }), JSON.stringify(headers)).toBe(403);
+      // What a page may send without a preflight, here by a program that claims no origin.
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'text/plain;application/json',
+        '',
+      ])
+        expect(await from(type === '' ? {} : { 'content-type': type }), type).toBe(415);
+    }
+    expect(await callers()).toEqual([]);
+    expect(await post('/tools/no_such_tool', { ...json, origin: own }, {})).toBe(404);
+    expect(await post('/tools/no_such_tool', { 'content-type': 'application/json; charset=utf-8' }, {})).toBe(
+      404,
+    );
   });
 
   it('is the nameless agent only where nothing stands between: through a proxy a token is needed', async () => {
@@ -126,22 +151,63 @@ describe('who stands before the door of a server on this machine', () => {
     expect(await signIn({})).toMatch(/HttpOnly; SameSite=Strict/);
   });
 
-  it('is no web page that writes a message into a request to the TCP port', async () => {
+  it.each([
+    ['a request', 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\n\r\n'],
+    ['a request whose first line is longer than is kept', `POST /${'x'.repeat(2 ** 20)} HTTP/1.1\r\n\r\n`],
+    ['a TLS handshake', '\u0016\u0003\u0001\u0002\n'],
+    ['any other text', 'hello\n'],
+  ])('is no web page that writes a message into %s to the TCP port', async (_what, head) => {
     const before = (await callers()).length;
-    const body = `${JSON.stringify(HELLO)}\n${JSON.stringify(CALL)}\n`;
-    const head = `POST / HTTP/1.1\r\nHost: 127.0.0.1:${tcp.port}\r\nOrigin: https://evil.example\r\n`;
-    const heard = await new Promise<string>((resolve, reject) => {
-      let text = '';
-      const socket = connect(tcp.port, '127.0.0.1', () => {
-        socket.write(`${head}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-      });
-      socket.setTimeout(3_000, () => socket.destroy(new Error('The server kept the connection.')));
+    const text = `${head}${JSON.stringify(HELLO)}\n${JSON.stringify(CALL)}\n`;
+    const heard = await new Promise<string>((resolve) => {
+      let replies = '';
+      const socket = connect(tcp.port, '127.0.0.1', () => socket.write(text));
+      socket.setTimeout(3_000, () => resolve('The server kept the connection.'));
       socket.on('data', (chunk) => {
-        text += String(chunk);
+        replies += String(chunk);
       });
-      socket.on('error', reject).on('close', () => resolve(text));
+      socket.on('error', () => {}).on('close', () => resolve(replies));
     });
-    expect(heard).not.toContain('"result"');
+    expect(heard).toBe('');
     expect((await callers()).length).toBe(before);
+  });
+
+  it('hears no more events once its token is revoked', async () => {
+    const agent = await app.kernel.agents.add('wren', app.person);
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${agent}`,
+    };
+    const url = `http://127.0.0.1:${http.port}/mcp`;
+    const hello = await fetch(url, { method: 'POST', headers, body: JSON.stringify(HELLO) });
+    await hello.text();
+    const session = { ...headers, 'mcp-session-id': hello.headers.get('mcp-session-id') ?? '' };
+    const listen = {
+      jsonrpc: '2.0',
+      id: 2,
+      method: 'subscriptions/listen',
+      params: {
+        notifications: { toolsListChanged: true },
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' },
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      },
+    };
+    const modern = {
+      ...headers,
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'subscriptions/listen',
+    };
+    const streams = [
+      await fetch(url, { headers: session }),
+      await fetch(url, { method: 'POST', headers: modern, body: JSON.stringify(listen) }),
+    ];
+    for (const stream of streams) expect(stream.headers.get('content-type')).toContain('text/event-stream');
+    const ended = Promise.all(streams.map((stream) => stream.text().catch(() => 'ended')));
+    await app.kernel.agents.revoke('wren', app.person);
+    await ended;
   });
 });

@@ -104,6 +104,12 @@ describe('what one client may occupy', () => {
     expect((await post(endpoint, 'a', call(1), old)).status).toBe(404);
   });
 
+  const mode = (to: Listening, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`http://127.0.0.1:${to.port}/tools/get_mode`, {
+      method: 'POST',
+      headers: { ...HEADERS, ...headers },
+      body: '{}',
+    });
   const dial = (to: Listening): Promise<Socket> =>
     new Promise((resolve, reject) => {
       const socket = connect(to.port, '127.0.0.1', () => resolve(socket));
@@ -111,6 +117,7 @@ describe('what one client may occupy', () => {
     });
   const closed = (socket: Socket): Promise<void> =>
     new Promise((resolve) => {
+      if (socket.closed) resolve();
       socket.on('error', () => {}).on('close', () => resolve());
       socket.resume();
     });
@@ -147,24 +154,42 @@ describe('what one client may occupy', () => {
     socket.destroy();
   });
 
-  it('is no connection beyond the limit, which is said before it is closed', async () => {
-    const shares = { ...served.shares, idleMs: 60_000 };
-    const tcp = kept(await serveOnTcp({ ...served, shares }, { host: '127.0.0.1', port: 0 }));
-    const first = await Promise.all(Array.from({ length: 4 }, () => dial(tcp)));
-    const fifth = await dial(tcp);
-    expect(await answer(fifth, 'never')).toContain('server.max_connections');
-    first[0]?.destroy();
+  const roomy = (): Served => ({ ...served, shares: { ...served.shares, idleMs: 60_000 } });
+  /** A TCP client whose call was answered. */
+  const caller = async (to: Listening, token?: string): Promise<{ socket: Socket; said: string }> => {
+    const socket = await dial(to);
+    const { params, ...rest } = call(1);
+    const meta = token === undefined ? {} : { _meta: { 'countersign/token': token } };
+    const text = answer(socket, '"id":1');
+    socket.write(
+      `${JSON.stringify(HELLO)}\n${JSON.stringify({ ...rest, params: { ...params, ...meta } })}\n`,
+    );
+    return { socket, said: await text };
+  };
+
+  it('is half of the TCP connections, and those that wait make room', async () => {
+    const tcp = kept(await serveOnTcp(roomy(), { host: '127.0.0.1', port: 0 }));
+    const token = await app.kernel.agents.add('other', app.person);
+    const silent = await Promise.all(Array.from({ length: 4 }, () => dial(tcp)));
+    const gone = Promise.all(silent.map(closed));
+    const mine = [await caller(tcp), await caller(tcp)];
+    for (const { said } of mine) expect(said).toContain('"result"');
+    const third = await caller(tcp);
+    expect(third.said).toContain('agent:local already has 2 connections, half of server.max_connections');
+    const others = [await caller(tcp, token), await caller(tcp, token)];
+    for (const { said } of others) expect(said).toContain('"result"');
+    await Promise.all([gone, closed(third.socket)]);
+    // All are in use now: one more is told so before it is closed.
+    expect(await answer(await dial(tcp), 'never')).toContain('server.max_connections');
+    mine[0]?.socket.destroy();
     await expect
       .poll(async () => {
-        const next = await dial(tcp);
-        const text = answer(next, '"id":0');
-        next.write(`${JSON.stringify(HELLO)}\n`);
-        const said = await text;
-        next.destroy();
+        const { socket, said } = await caller(tcp);
+        socket.destroy();
         return said;
       })
-      .toContain('serverInfo');
-    for (const socket of first) socket.destroy();
+      .toContain('"result"');
+    for (const { socket } of [...mine, ...others]) socket.destroy();
   });
 
   it('is closed over TCP when it sends nothing, or a line without end', async () => {
@@ -203,6 +228,92 @@ describe('what one client may occupy', () => {
     await Promise.all([closed(headers), closed(body)]);
     release();
     expect((await answered).status).toBe(200);
+  });
+
+  it('keeps no one out over HTTP by connections that send nothing or ever half a request', async () => {
+    const http = kept(await serveOnHttp(served, { host: '127.0.0.1', port: 0 }));
+    const half = [
+      '',
+      'POST /mcp HTTP/1.1\r\nhost: localhost\r\n',
+      'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+      'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
+    ];
+    const sockets = await Promise.all(
+      half.map(async (text) => {
+        const socket = await dial(http);
+        socket.on('error', () => {}).write(text);
+        return socket;
+      }),
+    );
+    expect((await mode(http)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('is half of the requests in service over HTTP; another agent keeps its own', async () => {
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let calls = 0;
+    const slowly: Served = {
+      ...served,
+      async invoke(request) {
+        calls += 1;
+        if (request.principal.id === 'local') await held;
+        return served.invoke(request);
+      },
+    };
+    const http = kept(await serveOnHttp(slowly, { host: '127.0.0.1', port: 0 }));
+    const token = await app.kernel.agents.add('patient', app.person);
+    const first = [mode(http), mode(http)];
+    await expect.poll(() => calls).toBe(2);
+    const refused = await mode(http);
+    expect([refused.status, await refused.text()]).toEqual([
+      429,
+      expect.stringContaining(
+        'agent:local already has 2 requests in progress, half of server.max_connections',
+      ),
+    ]);
+    expect((await mode(http, { authorization: `Bearer ${token}` })).status).toBe(200);
+    release();
+    for (const reply of first) expect((await reply).status).toBe(200);
+    await expect.poll(async () => (await mode(http)).status).toBe(200);
+  });
+
+  it('is 64 MB of large requests that have not ended; small ones are still served', async () => {
+    const http = kept(
+      await serveOnHttp(
+        { ...served, shares: { ...served.shares, connections: 64 } },
+        { host: '127.0.0.1', port: 0 },
+      ),
+    );
+    const part = Buffer.alloc(15 * 1024 * 1024, ' ');
+    const head = `POST /tools/get_mode HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${part.length.toString(16)}\r\n`;
+    /** Sends a body that never ends, until it is taken or refused. */
+    const send = async (): Promise<{ socket: Socket; said: Promise<string> }> => {
+      const socket = await dial(http);
+      socket.on('error', () => {});
+      const said = answer(socket, '\r\n\r\n{');
+      socket.write(head);
+      await Promise.race([new Promise((sent) => socket.write(part, sent)), said]);
+      return { socket, said };
+    };
+    const large = [];
+    for (let at = 0; at < 6; at += 1) large.push(await send());
+    const refusal = await Promise.race(large.map(({ said }) => said));
+    expect(refusal).toContain('429 Too Many Requests');
+    expect(refusal).toContain('agent:local already has 64 MB of requests in progress');
+    expect((await mode(http)).status).toBe(200);
+    const endless = await dial(http);
+    endless.on('error', () => {});
+    const tooLarge = answer(endless, '413 Payload Too Large');
+    for (const { socket } of large) socket.destroy();
+    endless.write(head);
+    endless.write(part);
+    endless.write(`\r\n${part.length.toString(16)}\r\n`);
+    endless.write(part);
+    expect(await tooLarge).toContain('413 Payload Too Large');
+    await closed(endless);
   });
 
   it('gets an error about the unavailable database, not an internal error', async () => {

@@ -49,6 +49,61 @@ describe('signing in', () => {
     expect(refused.headers.get('set-cookie')).toBeNull();
   });
 
+  it('does not spend a link on a look at it, or on a browser that fetches ahead', async () => {
+    const { pathname, search } = await link();
+    const looks: RequestInit[] = [
+      { method: 'HEAD' },
+      { headers: { 'sec-purpose': 'prefetch' } },
+      { headers: { 'sec-purpose': 'prefetch;prerender' } },
+      { headers: { purpose: 'prefetch' } },
+      { headers: { 'x-moz': 'prefetch' } },
+    ];
+    for (const look of looks) {
+      const looked = await web.request(`${pathname}${search}`, look);
+      expect([looked.status, looked.headers.get('set-cookie')]).toEqual([503, null]);
+    }
+    expect((await web.request(`${pathname}${search}`)).status).toBe(303);
+  });
+
+  it('reads nothing of a request by someone who is not signed in', async () => {
+    let read = 0;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          read += 1;
+          controller.enqueue(new Uint8Array(1024));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const init = { method: 'POST', headers: { 'transfer-encoding': 'chunked' }, body, duplex: 'half' };
+    expect((await web.request('/api/sign-out', init as RequestInit)).status).toBe(401);
+    expect(read).toBe(0);
+  });
+
+  it.each(['signs out', 'stays signed in for too long'])(
+    'ends the events of a person who %s',
+    async (how) => {
+      const cookie = cookieOf(await follow(await link()));
+      const { csrf } = (await (await session(cookie)).json()) as { csrf: string };
+      const events = await web.request('/api/events', { headers: { cookie } });
+      const reader = events.body?.getReader();
+      expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('event: hello');
+      if (how === 'signs out')
+        await web.request('/api/sign-out', { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } });
+      else clock += 31 * DAY;
+      await app.kernel.events.publish('approval', { id: 77 });
+      let rest = '';
+      for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true };
+        if (done) break;
+        rest += new TextDecoder().decode(value);
+      }
+      expect(rest).not.toContain('77');
+      expect((await web.request('/api/events', { headers: { cookie } })).status).toBe(401);
+    },
+  );
+
   it('gives the cookie to no script, and behind TLS to no plain connection', async () => {
     const plain = (await follow(await link())).headers.get('set-cookie') ?? '';
     expect(plain).toMatch(/; HttpOnly/);

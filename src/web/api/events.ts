@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { logEnd, newsSince } from '../../kernel/views/news.ts';
+import { personOfSession } from '../../kernel/views/sign-in.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
 import { answer } from './answer.ts';
@@ -12,7 +13,7 @@ const PRESENCE_EVERY = 12;
 const CALLS_EVERY = 4;
 
 /** What happens, as it happens: through the store, because the acting process is usually another one. */
-export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database }: WebPorts): void {
+export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database, now }: WebPorts): void {
   answer(api, 'POST /presence', async (_context, { listener, place }) => {
     await kernel.events.look(listener, place ?? undefined);
     return { place };
@@ -25,6 +26,8 @@ export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database }: Web
         let seen = Number(context.req.header('last-event-id')) || (await kernel.events.latestId());
         const listener = await kernel.events.present();
         let logged = await logEnd(database);
+        const { id } = context.get('session');
+        const isSignedIn = async () => (await personOfSession(database, id, now())) !== undefined;
         let open = true;
         stream.onAbort(() => {
           open = false;
@@ -36,7 +39,11 @@ export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database }: Web
               await kernel.events.present(listener);
               await stream.writeSSE({ event: 'ping', data: '{}' });
             }
-            for (const event of await kernel.events.since(seen)) {
+            const events = await kernel.events.since(seen);
+            const isDue = turn % CALLS_EVERY === 0;
+            // Nothing more to a page whose session has ended; its next attempt to listen is answered as signed out.
+            if ((isDue || events.length > 0) && !(await isSignedIn())) break;
+            for (const event of events) {
               seen = event.id;
               await stream.writeSSE({
                 event: event.topic,
@@ -44,7 +51,7 @@ export function addEventRoutes(api: Hono<WebEnv>, { kernel, log, database }: Web
                 id: String(event.id),
               });
             }
-            if (turn % CALLS_EVERY === 0) {
+            if (isDue) {
               const news = await newsSince(database, logged);
               for (const event of news.topics) await stream.writeSSE({ event, data: '{}' });
               logged = news.end;
