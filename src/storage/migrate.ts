@@ -15,6 +15,7 @@ import { migration as callStats } from './migrations/091-call-stats.ts';
 import { migration as callWords } from './migrations/092-call-words.ts';
 import { migration as approvalSigners } from './migrations/093-approval-signers.ts';
 import { migration as configEntries } from './migrations/094-config-entries.ts';
+import { migration as holds } from './migrations/095-holds.ts';
 import { StoreError } from './store-error.ts';
 
 /** Brings the schema forward; several processes may start simultaneously, one does the work. */
@@ -94,4 +95,5 @@ export const coreMigrations: readonly Migration[] = [
   callWords,
   approvalSigners,
   configEntries,
+  holds,
 ];
