@@ -19,6 +19,7 @@ import { PolicyError } from '../kernel/policy/catalogue.ts';
 import { PolicyInForce } from '../kernel/policy/in-force.ts';
 import type { PolicyInput } from '../kernel/policy/index.ts';
 import { createPolicyPort } from '../kernel/policy/port.ts';
+import { databaseClock } from '../kernel/store/clock.ts';
 import { type Database, hasServers } from '../kernel/store/database.ts';
 import { createLog, VERSION } from '../lib/log.ts';
 import { toolkitEntries } from '../toolkits/index.generated.ts';
@@ -55,6 +56,8 @@ export interface App {
   readonly gateway: Gateway | undefined;
   hostFor(toolkit: Pick<Toolkit, 'id'>): ToolkitHost;
   now(): Date;
+  /** The database's own time. */
+  databaseNow(): Date;
   close(): Promise<void>;
 }
 
@@ -71,6 +74,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     url: config.storageUrl,
     dataDir: options.isOtherStore ? undefined : config.dataDir,
   });
+  const databaseNow = options.now ?? (await databaseClock(database));
 
   const hostFor = (toolkit: Pick<Toolkit, 'id'>): ToolkitHost => ({
     section: (section) => config.section(section),
@@ -120,6 +124,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     dataDir: config.dataDir,
     log,
     now,
+    databaseNow,
     limits: {
       deadlineMs: config.calls.timeout_seconds * 1000,
       agentsMayApprove: config.approvals.agents_may_approve,
@@ -180,6 +185,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     gateway,
     hostFor,
     now,
+    databaseNow,
     async close() {
       await inventory.close();
       await gateway?.close();

@@ -7,6 +7,7 @@ import { exportRun, signingKeys } from '../kernel/log/index.ts';
 import { renderMetrics } from '../kernel/prometheus.ts';
 import { VERSION } from '../lib/log.ts';
 import { toolkitEntries } from '../toolkits/index.generated.ts';
+import { HoldBoard } from '../web/api/hold-board.ts';
 import { Holds } from '../web/api/holds.ts';
 import { passkeyPage } from '../web/passkey-page.ts';
 import type { WebPorts } from '../web/ports.ts';
@@ -45,6 +46,7 @@ export function webPorts(app: App): WebPorts {
       seconds: config.approvals.hold_seconds,
       log: app.log,
       now: app.now,
+      board: new HoldBoard(database, app.now),
       publish: () => kernel.events.publish('holds', {}),
     }),
     log: app.log,

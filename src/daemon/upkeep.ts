@@ -25,14 +25,14 @@ export class Upkeep {
   async run(): Promise<void> {
     if (this.#busy) return;
     this.#busy = true;
-    const { policy, kernel, database, log, now } = this.#app;
+    const { policy, kernel, database, log } = this.#app;
     try {
       await policy.refresh();
       await kernel.recover();
       await expireDue(kernel.queue);
       await kernel.events.prune();
       await kernel.updateStats();
-      await sweepExpired(database, now());
+      await sweepExpired(database, this.#app);
       await this.#erase();
     } catch (error) {
       log.error('Database maintenance failed', { error });

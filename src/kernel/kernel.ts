@@ -54,6 +54,8 @@ export interface KernelOptions {
   readonly tracing?: Tracing;
   resolve(name: string): Promise<BoundTool | undefined>;
   now?(): Date;
+  /** The database's own time; `now` where it is left out. */
+  databaseNow?(): Date;
   notify?(approval: Approval): void;
   /** Where a person finds an approval, to sign it. */
   inboxUrl?(id: number): Promise<string | undefined>;
@@ -147,6 +149,7 @@ export function createKernel(options: KernelOptions): Kernel {
     tracing: options.tracing,
     resolve,
     now,
+    databaseNow: options.databaseNow ?? now,
     invoke: (request) => invoke(request),
   };
   const invoke = createPipeline(ports);

@@ -32,6 +32,8 @@ export interface Ports {
   /** The pipeline itself, for a call made as part of another. */
   invoke: Invoke;
   now(): Date;
+  /** The database's own time, by which idempotency keys expire. */
+  databaseNow(): Date;
 }
 
 export interface PolicySource {

@@ -2,7 +2,7 @@
 const SQLSTATE = /^(?!E)(?=.*\d)[0-9A-Z]{5}$/;
 /** What the driver itself says when a connection breaks; these errors have no code. */
 const LOST =
-  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|timeout expired)/;
 export const DAMAGED = 'The database is damaged. Restore a backup with `countersign restore FOLDER --force`.';
 const DOCTOR = 'Run `countersign doctor`.';
 
@@ -11,6 +11,8 @@ export function describeDatabaseError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code.startsWith('SQLITE')) return sqliteProblem(code);
+  if (code === 'ETIMEDOUT')
+    return `PostgreSQL does not answer. Check that it is running and reachable. ${DOCTOR}`;
   if (SQLSTATE.test(code) || code.startsWith('ECONN'))
     return `PostgreSQL is not responding as expected (${code}). Check that it is running and that storage.url is correct. ${DOCTOR}`;
   if (code === '' && LOST.test(error.message))

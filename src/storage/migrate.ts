@@ -15,6 +15,7 @@ import { migration as callStats } from './migrations/091-call-stats.ts';
 import { migration as callWords } from './migrations/092-call-words.ts';
 import { migration as approvalSigners } from './migrations/093-approval-signers.ts';
 import { migration as configEntries } from './migrations/094-config-entries.ts';
+import { migration as holds } from './migrations/095-holds.ts';
 import { StoreError } from './store-error.ts';
 
 /** Brings the schema forward; several processes may start simultaneously, one does the work. */
@@ -34,8 +35,22 @@ export async function migrate(
   if (applied.length === names.length) return;
 
   const migrations = await load();
-  await db.transaction().execute(async (trx) => {
-    if (engine === 'postgres') await sql`select pg_advisory_xact_lock(724031)`.execute(trx);
+  // A server that answers this is not stalled, however long a single step takes or another process holds the lock.
+  const ask = () => void sql`select 1`.execute(db).catch(() => {});
+  const heartbeat = engine === 'postgres' ? setInterval(ask, 2_000) : undefined;
+  try {
+    await bringForward(db, engine, migrations);
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+const bringForward = (db: Kysely<unknown>, engine: Engine, migrations: readonly Migration[]): Promise<void> =>
+  db.transaction().execute(async (trx) => {
+    if (engine === 'postgres') {
+      await sql`set local lock_timeout = 0`.execute(trx);
+      await sql`select pg_advisory_xact_lock(724031)`.execute(trx);
+    }
     await sql`create table if not exists schema_migrations (name text primary key, applied_at text not null)`.execute(
       trx,
     );
@@ -48,7 +63,6 @@ export async function migrate(
       );
     }
   });
-}
 
 async function appliedNames(db: Kysely<unknown>): Promise<string[]> {
   try {
@@ -81,4 +95,5 @@ export const coreMigrations: readonly Migration[] = [
   callWords,
   approvalSigners,
   configEntries,
+  holds,
 ];

@@ -39,7 +39,8 @@ describe.each(ENGINES)('a damaged row on %s', (engine) => {
     const { kernel } = world.app;
     await world.call('ledger_read', {});
     await world.send('POST', `/inbox/${await world.ask('done')}/approve`, {});
-    for (const { key } of world.holds.list(world.app.person)) await world.send('POST', `/holds/${key}/run`);
+    for (const { key } of await world.holds.list(world.app.person))
+      await world.send('POST', `/holds/${key}/run`);
     await world.send('POST', `/inbox/${await world.ask('rejected')}/reject`, { reason: 'no' });
     await world.ask('waits');
     await kernel.agents.add('robin', world.app.person);

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ToolError } from '../../src/contract/errors.ts';
+import { prepareEntry } from '../../src/kernel/log/entry.ts';
 import { verifyLog } from '../../src/kernel/log/verify/verify.ts';
+import { writeWithEvidence } from '../../src/kernel/log/write.ts';
 import { sweepExpired } from '../../src/kernel/store/sweep.ts';
 import { ENGINES, openTestStore, type TestStore } from '../support/engines.ts';
 import { AGENT, OTHER, openTestKernel, PERSON } from '../support/kernel.ts';
@@ -130,6 +132,10 @@ describe.each(ENGINES)('shares of agents on %s', (engine) => {
   it('lose what expired when the daemon sweeps, and nothing else', async () => {
     const { db } = store.database;
     const now = new Date('2026-06-01T12:00:00Z');
+    const clocks = { now: () => now, databaseNow: () => now };
+    await writeWithEvidence(store.database, async (write) =>
+      write.append(prepareEntry({ kind: 'config', at: now.toISOString() })),
+    );
     const hour = (ago: number): number => Math.floor(now.getTime() / 1000) - ago * 3_600;
     const key = (
       scope_key: string,
@@ -176,11 +182,11 @@ describe.each(ENGINES)('shares of agents on %s', (engine) => {
       .insertInto('web_sessions')
       .values([session('a', past), session('b', future)])
       .execute();
-    expect(await sweepExpired(store.database, now)).toEqual({ keys: 2_500, counters: 2, sessions: 1 });
+    expect(await sweepExpired(store.database, clocks)).toEqual({ keys: 2_500, counters: 2, sessions: 1 });
     const keys = await db.selectFrom('idempotency').select('scope_key').orderBy('scope_key').execute();
     expect(keys.map(({ scope_key }) => scope_key)).toEqual(['of a run', 'unknown', 'young']);
     const counters = await db.selectFrom('counters').select('used').orderBy('used').execute();
     expect(counters.map(({ used }) => used)).toEqual([2, 3, 4]);
-    expect(await sweepExpired(store.database, now)).toEqual({ keys: 0, counters: 0, sessions: 0 });
+    expect(await sweepExpired(store.database, clocks)).toEqual({ keys: 0, counters: 0, sessions: 0 });
   });
 });

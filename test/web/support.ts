@@ -23,7 +23,7 @@ const ARGS = [
 export const launchBrowser = (...more: readonly string[]): Promise<Browser> =>
   chromium.launch({ executablePath: findChromium() ?? 'chromium', args: [...ARGS, ...more] });
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const address = server.address();

@@ -9,6 +9,7 @@ import { changeConfig } from '../log/config-change.ts';
 import { createPasskeys } from '../passkeys/service.ts';
 import type { Decision, Limit } from '../policy/index.ts';
 import type { Ports } from '../ports.ts';
+import { earlierOf, laterOf } from '../store/clock.ts';
 import { AGENT_PAUSED, readAdmissionState } from '../store/pause.ts';
 import { admitChange, keyExpiry } from './admit.ts';
 import type { CallState } from './call.ts';
@@ -286,5 +287,13 @@ describe('a key', () => {
     const named = await validCall(write, { text: 'a' }, { idempotencyKey: 'k' });
     expect(keyExpiry(named, NOW)).toBe('2026-03-03T10:30:00.000Z');
     expect(keyExpiry(await validCall(write, { text: 'a' }), NOW)).toBeNull();
+  });
+
+  it('outlives a clock that jumps ahead, and ends too early by none that was set back', async () => {
+    const day = 86_400_000;
+    const at = { now: () => NOW, databaseNow: () => NOW };
+    const ahead = { ...at, now: () => new Date(NOW.getTime() + 2 * day) };
+    const behind = { ...at, now: () => new Date(NOW.getTime() - 2 * day) };
+    expect([earlierOf(ahead), laterOf(behind)]).toEqual([NOW, NOW]);
   });
 });

@@ -14,6 +14,7 @@ import { countSigners, type SignatureNeed } from '../passkeys/signed.ts';
 import type { Limit } from '../policy/index.ts';
 import { windowStart } from '../policy/limits.ts';
 import type { Ports } from '../ports.ts';
+import { type Clocks, earlierOf, laterOf } from '../store/clock.ts';
 import type { Engine } from '../store/database.ts';
 import { changesPaused, pausedInLog, readAdmissionState } from '../store/pause.ts';
 import { CALLS, PAYLOADS, runStatement, statement } from '../store/statements.ts';
@@ -37,9 +38,15 @@ export const keyExpiry = ({ request }: CallState, now: Date): string | null =>
   request.idempotencyKey === undefined ? null : new Date(now.getTime() + EXPLICIT_KEY_MS).toISOString();
 
 /** Takes the idempotency key before the effect; the second caller waits and gets the first answer. */
-async function claimKey(trx: Transaction<Tables>, engine: Engine, call: CallState, now: Date): Promise<void> {
+async function claimKey(
+  trx: Transaction<Tables>,
+  engine: Engine,
+  call: CallState,
+  clocks: Clocks,
+  now: Date,
+): Promise<void> {
   if (!call.replayKey) return;
-  await runStatement(trx, engine, FORGET, [call.replayKey, now.toISOString()]);
+  await runStatement(trx, engine, FORGET, [call.replayKey, earlierOf(clocks).toISOString()]);
   const { numAffectedRows } = await runStatement(trx, engine, CLAIM, [
     call.replayKey,
     call.askedDigest,
@@ -160,9 +167,10 @@ async function admitThen(call: CallState, next: Next, ports: Ports): Promise<Out
   }
 }
 
-async function admit(call: CallState, { database, now, limits }: Ports): Promise<void> {
+async function admit(call: CallState, ports: Ports): Promise<void> {
+  const { database, now, limits } = ports;
   const args = sealArgs(call);
-  call.replayUntil = keyExpiry(call, now());
+  call.replayUntil = keyExpiry(call, laterOf(ports));
   const extra = intentExtra(call, args.salt);
   const entry = prepareEntry(entryOf(call, 'intent', { args: args.hash, extra }));
   const approval = ownApproval(call);
@@ -174,7 +182,7 @@ async function admit(call: CallState, { database, now, limits }: Ports): Promise
     if (orders.paused) throw changesPaused();
     if (await isPausedSince(database, trx, orders.newestConfig)) throw pausedInLog();
     if (orders.agentPaused) throw agentPaused(call.request.principal);
-    await claimKey(trx, database.engine, call, at);
+    await claimKey(trx, database.engine, call, ports, at);
     const need = signatureNeed(call, limits);
     if (approval) call.signers = await beginUse(write, { approval, callId: call.id, need }, at);
     else if (isPart(call)) await requireSignedWhole(write, call, need);

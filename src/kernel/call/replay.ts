@@ -9,6 +9,7 @@ import { keyDifference, keysWithEvidence } from '../log/rows/key-row.ts';
 import type { Ports } from '../ports.ts';
 import { reconcileCall } from '../recovery.ts';
 import { parseObject } from '../store/cells.ts';
+import { earlierOf } from '../store/clock.ts';
 import type { IdempotencyTable } from '../store/tables.ts';
 import type { CallState, Next, Step } from './call.ts';
 import { policyQuery } from './decide.ts';
@@ -110,7 +111,8 @@ async function lookUp(call: CallState, ports: Ports): Promise<Outcome | undefine
       .selectAll()
       .where('scope_key', '=', key)
       .executeTakeFirst();
-    if (!row || (row.expires_at !== null && row.expires_at < ports.now().toISOString())) return undefined;
+    if (!row || (row.expires_at !== null && row.expires_at < earlierOf(ports).toISOString()))
+      return undefined;
     if (!(await canReceiveReplay(call, row.call_id, ports))) return undefined;
     if (row.digest !== call.askedDigest) {
       throw new ToolError(

@@ -106,6 +106,7 @@ export async function openSteps(decision: Decision = ALLOW): Promise<StepStore> 
     resolve: async () => undefined,
     invoke: kernel.invoke,
     now: () => new Date(),
+    databaseNow: () => new Date(),
   };
   return {
     store,

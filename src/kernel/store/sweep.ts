@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type Clocks, earlierOf } from './clock.ts';
 import type { Database } from './database.ts';
 
 const BATCH = 1_000;
@@ -15,14 +16,18 @@ export interface Swept {
 }
 
 /** Deletes what has expired and answers no one: idempotency keys, counters of past windows, sign-ins and leases. */
-export async function sweepExpired({ db }: Database, now: Date): Promise<Swept> {
+export async function sweepExpired({ db }: Database, clocks: Clocks): Promise<Swept> {
+  const now = earlierOf(clocks);
   const at = now.toISOString();
+  // Not beyond the log: `audit verify` accepts that a key is gone once an entry is newer than its end.
+  const newest = db.selectFrom('audit_log').select('at').orderBy('seq', 'desc').limit(1);
   const keys = await inBatches(async () => {
     // A key with an unknown outcome stays: the call it guards must not be sent again.
     const due = db
       .selectFrom('idempotency')
       .select('scope_key')
       .where('expires_at', '<', at)
+      .where('expires_at', '<', newest)
       .where('state', '=', 'ok')
       .limit(BATCH);
     return (await db.deleteFrom('idempotency').where('scope_key', 'in', due).executeTakeFirst())

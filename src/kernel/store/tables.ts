@@ -22,6 +22,7 @@ export interface Tables {
   events: EventsTable;
   listeners: ListenersTable;
   web_sessions: WebSessionsTable;
+  holds: HoldsTable;
   call_stats: CallStatsTable;
   call_stats_head: CallStatsHeadTable;
   call_words_head: CallStatsHeadTable;
@@ -58,6 +59,17 @@ export interface CallsTable {
   holder_host: string | null;
   holder_pid: number | null;
   lease_until: string | null;
+}
+
+/** Approved calls that wait a few seconds on one of the servers. */
+export interface HoldsTable {
+  key: string;
+  person: string;
+  state: string;
+  /** As a page shows it. */
+  view: string;
+  until: string;
+  changed_at: string;
 }
 
 export interface IdempotencyTable {

@@ -30,12 +30,12 @@ export function addApproveRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     if (holds.seconds === 0) return approve(id, person, options);
     // What would be refused after the hold is refused now.
     const approval = await kernel.approvals.requireApprovable(id, person, options);
-    const held = holds.ownOf(person, approval);
+    const held = await holds.ownOf(person, approval);
     if (held) return { ...onHold(approval, held), holds: [held] };
     const shown = await kernel.approvals.present(approval);
     if (!isHeld(approval, shown)) return approve(id, person, options);
-    holds.start(person, [toHold(approval, shown, options)]);
-    const begun = holds.ownOf(person, approval);
+    await holds.start(person, [toHold(approval, shown, options)]);
+    const begun = await holds.ownOf(person, approval);
     return { ...onHold(approval, begun), holds: begun && [begun] };
   });
 
@@ -46,24 +46,26 @@ export function addApproveRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
       const options = { version: versions?.[index] };
       const live = await findLive(ports, id, person, options);
       if (!live) return approve(id, person, options);
-      if (!holds.ownOf(person, live)) together.set(live.id, live);
+      if (!(await holds.ownOf(person, live))) together.set(live.id, live);
       return live;
     });
-    holds.start(
+    await holds.start(
       person,
       [...together.values()].map((one) => toHold(one, { title: one.summary, done: one.summary })),
     );
     const begun = new Map<string, HoldView>();
-    const shown = results.map((one) => {
-      if (!isApproval(one)) return one;
-      const held = holds.ownOf(person, one);
+    const shown: DecisionResult[] = [];
+    for (const one of results) {
+      const held = isApproval(one) ? await holds.ownOf(person, one) : undefined;
       if (held) begun.set(held.key, held);
-      return onHold(one, held);
-    });
+      shown.push(isApproval(one) ? onHold(one, held) : one);
+    }
     return { results: shown, ...(begun.size > 0 ? { holds: [...begun.values()] } : {}) };
   });
 
-  answer(api, 'GET /holds', (context) => ({ holds: holds.list(context.get('session').person) }));
+  answer(api, 'GET /holds', async (context) => ({
+    holds: await holds.list(context.get('session').person),
+  }));
 
   answer(api, 'POST /holds/:key/call-off', (context) =>
     holds.callOff(context.get('session').person, context.req.param('key')),

@@ -6,6 +6,7 @@ import { type Principal, principalName, samePrincipal } from '../../contract/pri
 import type { DecisionResult, HeldItem, HoldView } from '../../kernel/views/shapes.ts';
 import { toRefusal } from './approval-json.ts';
 import { presentOutcome } from './body.ts';
+import { type HoldBoard, type PostedHold, RESULT_MS } from './hold-board.ts';
 
 export interface HoldPorts {
   readonly approvals: Pick<ApprovalsPort, 'approve'>;
@@ -13,8 +14,16 @@ export interface HoldPorts {
   readonly seconds: number;
   readonly log: Log;
   now(): Date;
+  /** Shows the holds of this server to others on the same database, and theirs here. */
+  readonly board: HoldBoard;
   /** Notifies open pages that the holds have changed. */
   publish(): Promise<unknown>;
+}
+
+/** Who has approved an item that is on hold, and when it runs. */
+interface HeldBy {
+  readonly by: string;
+  readonly until: Date;
 }
 
 /** What is approved when the hold ends: exactly this version of the item. */
@@ -30,15 +39,16 @@ interface Hold {
   results: readonly DecisionResult[];
   /** Its only run, from the moment it begins. */
   run: Promise<void> | undefined;
+  /** Once other servers see it. */
+  posted: Promise<void>;
 }
 
-/** Long enough for a page that lost its connection for a moment to learn the result. */
-const RESULT_MS = 60_000;
 const MAX_ENDED = 200;
 
 /**
- * Approved calls that wait a few seconds before they are decided and run, so a person can call them off. Nothing is
- * stored: until it runs, a held approval is pending for everyone, and a server that stops runs nothing.
+ * Approved calls that wait a few seconds before they are decided and run, so a person can call them off. Until it runs,
+ * a held approval is pending for everyone, and a server that stops runs nothing. Other servers on the same database show
+ * a hold and call it off; what runs is what this server remembers, never what a row says.
  */
 export class Holds {
   readonly #ports: HoldPorts;
@@ -58,8 +68,9 @@ export class Holds {
   }
 
   /** Holds together what is not on hold yet. */
-  start(person: Principal, items: readonly ToHold[]): void {
-    const added = items.filter(({ id, version }) => !this.#find(id, version));
+  async start(person: Principal, items: readonly ToHold[]): Promise<void> {
+    const others = await this.#others();
+    const added = items.filter((item) => !this.#find(item.id, item.version) && !findItem(others, item));
     if (added.length === 0) return;
     if (this.#isClosed)
       throw new ToolError('cancelled', 'The server is stopping. What was to be held is still pending.');
@@ -73,49 +84,76 @@ export class Holds {
       state: 'held',
       results: [],
       run: undefined,
+      posted: Promise.resolve(),
     };
     hold.timer = setTimeout(() => void this.#runOnce(hold), ms).unref();
     this.#holds.set(hold.key, hold);
     for (const { id } of added) this.#byItem.set(id, hold);
+    hold.posted = this.#ports.board.post(person, this.#show(hold));
+    try {
+      await hold.posted;
+    } catch (error) {
+      this.#forget(hold);
+      throw error;
+    }
     this.#publish();
   }
 
   /** Who holds this version of an approval, and until when. */
-  of({ id, version }: Approval): { readonly by: string; readonly until: Date } | undefined {
+  async of({ id, version }: Pick<Approval, 'id' | 'version'>): Promise<HeldBy | undefined> {
     const hold = this.#find(id, version);
-    return hold && { by: principalName(hold.person), until: hold.until };
+    if (hold) return { by: principalName(hold.person), until: hold.until };
+    const other = findItem(await this.#others(), { id, version });
+    return other && { by: other.person, until: new Date(other.view.until) };
   }
 
   /** The person's own hold on this version of an approval. Another person's is a decision already made. */
-  ownOf(person: Principal, { id, version }: Pick<Approval, 'id' | 'version'>): HoldView | undefined {
+  async ownOf(
+    person: Principal,
+    { id, version }: Pick<Approval, 'id' | 'version'>,
+  ): Promise<HoldView | undefined> {
     const hold = this.#find(id, version);
-    if (!hold || samePrincipal(hold.person, person)) return hold && this.#show(hold);
-    throw new ToolError(
-      'approval_state',
-      `${principalName(hold.person)} has approved ${id}; it runs in a few seconds.`,
-      { detail: { id, state: 'pending' } },
-    );
+    const other = hold ? undefined : findItem(await this.#others(), { id, version });
+    const holder = hold ? principalName(hold.person) : other?.person;
+    if (holder === undefined || holder === principalName(person))
+      return hold ? this.#show(hold) : other?.view;
+    throw new ToolError('approval_state', `${holder} has approved ${id}; it runs in a few seconds.`, {
+      detail: { id, state: 'pending' },
+    });
   }
 
   /** The person's holds, with those that have just ended. */
-  list(person: Principal): HoldView[] {
+  async list(person: Principal): Promise<HoldView[]> {
     const own = [...this.#holds.values()].filter((hold) => samePrincipal(hold.person, person));
-    return own.map((hold) => this.#show(hold));
+    const others = (await this.#others()).filter((one) => one.person === principalName(person));
+    return [...own.map((hold) => this.#show(hold)), ...others.map(({ view }) => view)];
   }
 
-  callOff(person: Principal, key: string): HoldView {
+  async callOff(person: Principal, key: string): Promise<HoldView> {
     const hold = this.#own(person, key);
-    if (hold.state === 'held') this.#end(hold, 'called_off');
-    if (hold.state !== 'called_off')
+    const view = hold ? this.#show(hold) : await this.#other(person, key);
+    if (view.state === 'held') {
+      const off = { ...view, state: 'called_off', left_ms: 0 } as const;
+      await hold?.posted;
+      if (await this.#ports.board.leave('held', off)) {
+        if (hold) this.#end(hold, 'called_off');
+        else this.#publish();
+        return off;
+      }
+    }
+    const now = hold ? hold.state : (await this.#other(person, key)).state;
+    if (now !== 'called_off')
       throw new ToolError('approval_state', 'It is already running and can no longer be called off.');
-    return this.#show(hold);
+    return { ...view, state: now, left_ms: 0 };
   }
 
-  /** Does not wait for the rest of the time; answers with the results. */
+  /** Does not wait for the rest of the time; answers with the results. The hold of another server runs when it is due. */
   async runNow(person: Principal, key: string): Promise<HoldView> {
     const hold = this.#own(person, key);
-    if (hold.state === 'called_off')
+    const { state } = hold ?? (await this.#other(person, key));
+    if (state === 'called_off')
       throw new ToolError('approval_state', 'It was called off and is still pending. Approve it again.');
+    if (!hold) return this.#other(person, key);
     await this.#runOnce(hold);
     return this.#show(hold);
   }
@@ -136,11 +174,21 @@ export class Holds {
     return hold?.items.some((item) => item.id === id && item.version === version) ? hold : undefined;
   }
 
-  #own(person: Principal, key: string): Hold {
+  #own(person: Principal, key: string): Hold | undefined {
     const hold = this.#holds.get(key);
-    if (!hold || !samePrincipal(hold.person, person))
+    return hold && samePrincipal(hold.person, person) ? hold : undefined;
+  }
+
+  /** What other servers hold. */
+  async #others(): Promise<readonly PostedHold[]> {
+    return (await this.#ports.board.list()).filter(({ view }) => !this.#holds.has(view.key));
+  }
+
+  async #other(person: Principal, key: string): Promise<HoldView> {
+    const other = (await this.#others()).find(({ view }) => view.key === key);
+    if (other?.person !== principalName(person))
       throw new ToolError('not_found', 'This hold has ended or does not exist.');
-    return hold;
+    return other.view;
   }
 
   /** The timer and "run now" may come together: the state changes before anything is awaited, so one of them runs it. */
@@ -154,12 +202,19 @@ export class Holds {
   }
 
   async #run(hold: Hold): Promise<void> {
+    // Not where it was called off on another server, nor where that cannot be known.
+    if (!(await this.#leave('held', hold))) {
+      this.#end(hold, 'called_off');
+      return;
+    }
     this.#publish();
     const results: DecisionResult[] = [];
     // One after the other; what is wrong with one is its own result.
     for (const item of hold.items) results.push(await this.#approve(hold.person, item));
     hold.results = results;
     this.#end(hold, 'ran');
+    await this.#leave('running', hold);
+    this.#publish();
   }
 
   async #approve(person: Principal, { id, version, note, prepare }: ToHold): Promise<DecisionResult> {
@@ -174,6 +229,16 @@ export class Holds {
     }
   }
 
+  async #leave(from: HoldView['state'], hold: Hold): Promise<boolean> {
+    try {
+      await hold.posted;
+      return await this.#ports.board.leave(from, this.#show(hold));
+    } catch (error) {
+      this.#ports.log.error('The state of a hold could not be stored', { error });
+      return false;
+    }
+  }
+
   #end(hold: Hold, state: 'ran' | 'called_off'): void {
     clearTimeout(hold.timer);
     hold.state = state;
@@ -181,12 +246,13 @@ export class Holds {
     hold.timer = setTimeout(() => this.#forget(hold), RESULT_MS).unref();
     const ended = [...this.#holds.values()].filter(({ state }) => isEnded(state));
     for (const one of ended.slice(0, -MAX_ENDED)) this.#forget(one);
-    this.#publish();
+    if (state === 'called_off') this.#publish();
   }
 
   #forget(hold: Hold): void {
     clearTimeout(hold.timer);
     this.#holds.delete(hold.key);
+    void this.#track(hold.posted.then(() => this.#ports.board.remove(hold.key)).catch(() => {}));
     for (const { id } of hold.items) if (this.#byItem.get(id) === hold) this.#byItem.delete(id);
   }
 
@@ -217,6 +283,15 @@ export class Holds {
     return work;
   }
 }
+
+const findItem = (
+  holds: readonly PostedHold[],
+  { id, version }: Pick<HeldItem, 'id' | 'version'>,
+): PostedHold | undefined =>
+  holds.find(
+    ({ view }) =>
+      !isEnded(view.state) && view.items.some((item) => item.id === id && item.version === version),
+  );
 
 const isEnded = (state: HoldView['state']): boolean => state === 'ran' || state === 'called_off';
 

@@ -77,7 +77,7 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
   answer(api, 'GET /inbox/:id', async (context) => {
     const approval = await mustFind(ports, context.req.param('id'));
     const bound = await ports.inventory.resolve(approval.tool);
-    const held = ports.holds.of(approval);
+    const held = await ports.holds.of(approval);
     const differences = await approvalDifferences(ports.database, approval);
     return {
       ...toJson(approval),

@@ -31,8 +31,9 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
   afterAll(() => store.close());
 
   const KEY = 'agent:local|ledger_write|a';
-  const compare = async () => {
+  const compare = async (newest?: Entry) => {
     const check = new KeyRowCheck();
+    if (newest) check.take(0, newest);
     const entries = await store.database.db.selectFrom('audit_log').select(['seq', 'body']).execute();
     for (const { seq, body } of entries) check.take(seq, JSON.parse(body) as Entry);
     return (await check.compare(store.database)).map(({ message }) => message);
@@ -178,7 +179,7 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
   it.each([
     ['answers', 'agent:local|ledger_write|a'],
     ['guards an unknown outcome', 'agent:local|ledger_write_blind|d'],
-  ])('is named when a row that %s is deleted, until it has expired', async (_, key) => {
+  ])('is named when a row that %s is deleted, until the log is newer than its end', async (_, key) => {
     const { db } = store.database;
     const row = await db
       .selectFrom('idempotency')
@@ -189,9 +190,9 @@ describe.each(ENGINES)('the row of an idempotency key on %s', (engine) => {
     expect(await compare()).toEqual([
       `The idempotency key of call ${row.call_id} is missing; the log says that the call holds it until ${row.expires_at}.`,
     ]);
-    vi.setSystemTime(new Date(Date.parse(row.expires_at ?? '') + 1));
-    expect(await compare()).toEqual([]);
-    vi.useRealTimers();
+    // A clock that jumped ahead and came back swept it; the log has the time by which it was over.
+    const later = new Date(Date.parse(row.expires_at ?? '') + 1).toISOString();
+    expect(await compare({ v: 1, kind: 'config', at: later })).toEqual([]);
     await db.insertInto('idempotency').values(row).execute();
     expect(await compare()).toEqual([]);
   });

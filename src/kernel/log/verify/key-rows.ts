@@ -15,15 +15,17 @@ interface HeldKey {
  * a key that has not expired must still be there.
  */
 export class KeyRowCheck implements StateCheck {
-  /** By call. Grows with keys that have not expired, each of which has a row. */
+  /** By call, as far as their keys had not expired when they were read. */
   readonly #held = new Map<string, HeldKey>();
-  readonly #now = new Date().toISOString();
+  /** The latest time of any entry: a key whose end is earlier may have been swept, or replaced by another call. */
+  #newest = '';
 
   take(seq: number, entry: Entry): void {
-    const { kind, call = '', status, extra } = entry;
+    const { kind, at, call = '', status, extra } = entry;
+    if (at > this.#newest) this.#newest = at;
     if (kind !== 'intent' && kind !== 'outcome' && kind !== 'settled') return;
     const key = statedKey(entry);
-    if (key && !isOver(key, this.#now)) this.#held.set(call, { seq, until: key.until });
+    if (key && !isOver(key, this.#newest)) this.#held.set(call, { seq, until: key.until });
     // A call that failed has freed its key; one that was late says so itself if it holds the key again.
     else if (kind !== 'intent' && (extra?.late === true || !HOLDING.has(status ?? '')))
       this.#held.delete(call);
@@ -43,9 +45,8 @@ export class KeyRowCheck implements StateCheck {
       }
       if (groups.size === 0) break;
     }
-    const now = new Date().toISOString();
     for (const [call, { seq, until }] of missing) {
-      if (isOver({ until }, now)) continue;
+      if (isOver({ until }, this.#newest)) continue;
       const time = until === null ? 'and does not expire' : `until ${until}`;
       faults.push({
         seq,
@@ -59,8 +60,8 @@ export class KeyRowCheck implements StateCheck {
 /** What a call that holds its key may have come to; afterwards the key is free. */
 const HOLDING: ReadonlySet<string> = new Set(['ok', 'indeterminate']);
 
-/** Expired keys are swept, or replaced by the next call. */
-const isOver = ({ until }: Pick<HeldKey, 'until'>, now: string): boolean => until !== null && until <= now;
+const isOver = ({ until }: Pick<HeldKey, 'until'>, newest: string): boolean =>
+  until !== null && until <= newest;
 
 type KeyGroup = Awaited<ReturnType<ReturnType<typeof keysWithEvidence>['execute']>>;
 
