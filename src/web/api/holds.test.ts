@@ -3,7 +3,7 @@ import { openTestStore, type TestStore } from '../../../test/support/engines.ts'
 import { ToolError } from '../../contract/errors.ts';
 import type { Approval, ApprovalsPort, Log } from '../../contract/ports.ts';
 import type { Principal } from '../../contract/principal.ts';
-import { HoldBoard } from './hold-board.ts';
+import { HoldBoard } from '../../kernel/views/hold-board.ts';
 import { Holds, type ToHold } from './holds.ts';
 
 const ADA: Principal = { kind: 'person', id: 'ada' };

@@ -3,10 +3,10 @@ import { ToolError } from '../../contract/errors.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval, ApprovalsPort, ApproveOptions, Log } from '../../contract/ports.ts';
 import { type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
+import { type HoldBoard, type PostedHold, RESULT_MS } from '../../kernel/views/hold-board.ts';
 import type { DecisionResult, HeldItem, HoldView } from '../../kernel/views/shapes.ts';
 import { toRefusal } from './approval-json.ts';
 import { presentOutcome } from './body.ts';
-import { type HoldBoard, type PostedHold, RESULT_MS } from './hold-board.ts';
 
 export interface HoldPorts {
   readonly approvals: Pick<ApprovalsPort, 'approve'>;

@@ -1,7 +1,7 @@
 import { type Principal, principalName } from '../../contract/principal.ts';
-import { parseObject } from '../../kernel/store/cells.ts';
-import type { Database } from '../../kernel/store/database.ts';
-import type { HoldView } from '../../kernel/views/shapes.ts';
+import { parseObject } from '../store/cells.ts';
+import type { Database } from '../store/database.ts';
+import type { HoldView } from './shapes.ts';
 
 /** A hold as the servers that did not begin it see it. */
 export interface PostedHold {
