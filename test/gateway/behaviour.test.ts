@@ -182,7 +182,8 @@ when = 'has(args.text) && !args.text.matches("^(\\\\w+\\\\s?)+$")'
 action = "deny"
 `;
     const email = String.raw`[\w.]+@[\w.]+\.[a-z]+`;
-    const settings = String.raw`mask = ['^(\w+\s?)+$', '(\S+\s?)+ bob', '${email}']` + `\n${rule}`;
+    const masks = String.raw`['^(\w+\s?)+$', '(\S+\s?)+ bob', '${email}']`;
+    const settings = `mask = ${masks}\n${rule}`;
     await open({ look: { result: { content } }, act: { result: { content: [] } } }, settings);
     const [masked, denied, other] = await Promise.all([
       place.call('s__look', {}),

@@ -42,15 +42,15 @@ it.each([
 });
 
 it.each<[string, string, string, string]>([
-  ['^${args.text}$', 'x+'.repeat(100_000), 'x+'.repeat(100_000), 'ok'],
-  ['${args.text}', '(', 'a ( b', 'ok'],
-  ['^saved ${args.text}', 'a', 'saved a, then', 'ok'],
+  [`^\${args.text}$`, 'x+'.repeat(100_000), 'x+'.repeat(100_000), 'ok'],
+  [`\${args.text}`, '(', 'a ( b', 'ok'],
+  [`^saved \${args.text}`, 'a', 'saved a, then', 'ok'],
   ['saved$', 'a', 'not saved yet', 'indeterminate'],
   ['^(a+\\s?)+$', 'a', `${'a'.repeat(200_000)}!`, 'indeterminate'],
   ['^(a+\\s?)+!$', 'a', `${'a'.repeat(200_000)}!`, 'ok'],
-  ['x${args.text}?', 'a'.repeat(5_000), `x${'a'.repeat(5_000)}`, 'indeterminate'],
-  ['${args.toString}', 'a', 'function toString', 'ok'],
-  ['^a${args.toString}$', 'a', 'a', 'ok'],
+  [`x\${args.text}?`, 'a'.repeat(5_000), `x${'a'.repeat(5_000)}`, 'indeterminate'],
+  [`\${args.toString}`, 'a', 'function toString', 'ok'],
+  [`^a\${args.toString}$`, 'a', 'a', 'ok'],
 ])('compares text as text and searches in linear time: %j', async (pattern, text, shown, status) => {
   const tools = [tool('act'), reader('look')];
   const settings = `[servers.s.reconcile.act]\ntool = "look"\ndone_if = '${pattern}'\n`;
