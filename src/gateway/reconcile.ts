@@ -46,7 +46,7 @@ export async function patternProblems(
         // An argument becomes text, and any text will do here.
         source === undefined
           ? []
-          : [{ path: ['servers', server, 'reconcile', tool, key], source: source.replace(REFERENCE, 'x') }],
+          : [{ path: ['servers', server, 'reconcile', tool, key], source: source.replace(REFERENCE, 'a') }],
       ),
     ),
   ]);
