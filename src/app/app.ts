@@ -219,8 +219,20 @@ async function openGateway(
     throw config.errorFor(
       taken.map((name) => ({ path: ['servers', name], message: 'is the name of a toolkit; choose another' })),
     );
+  const problems = await patternProblemsOf(config);
+  if (problems.length > 0) throw config.errorFor(problems);
   const { Gateway } = await import('../gateway/gateway.ts');
   return Gateway.open({ servers, dataDir, db: database.db as never, ...rest });
+}
+
+/** Patterns are few, and checking one takes an engine that a start without them does not load. */
+async function patternProblemsOf({
+  servers,
+}: Config): ReturnType<typeof import('../gateway/reconcile.ts').patternProblems> {
+  const hasPattern = Object.values(servers).some(
+    ({ mask, reconcile }) => mask.length > 0 || Object.keys(reconcile).length > 0,
+  );
+  return hasPattern ? (await import('../gateway/reconcile.ts')).patternProblems(servers) : [];
 }
 
 /** The configuration alone, for what must work without a store. */
@@ -310,12 +322,14 @@ function offers(inventory: Inventory, config: Config): ToolOffer[] {
 
 async function configProblems(options: AppOptions): Promise<{ path: string; message: string }[]> {
   try {
-    loadConfig({
+    const config = loadConfig({
       path: options.configPath,
       env: options.env,
       flags: options.flags,
       sections: toolkitEntries.flatMap(({ sections }) => sections),
     });
+    const problems = await patternProblemsOf(config);
+    if (problems.length > 0) throw config.errorFor(problems);
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

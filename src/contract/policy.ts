@@ -82,7 +82,11 @@ export const policyRule = z
       .describe('Operating modes.'),
     principals: names('Who acts: `agent`, `agent:NAME`, `person:ada`, `system:*`.'),
     schedule: policySchedule.optional().describe('Window of time in which the rule applies.'),
-    when: z.string().min(1).optional().describe('CEL condition over `args`, `tool`, `principal` and `now`.'),
+    when: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('CEL condition over `args`, `tool`, `principal` and `now`; matches() takes RE2.'),
     action: z.enum(ACTIONS).describe('allow, ask, dry_run or deny.'),
     reason: z.string().optional().describe('Shown to the agent and to the person who decides.'),
     signed: z.boolean().optional().describe('With ask: the decision must be signed with a passkey.'),

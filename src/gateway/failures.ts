@@ -42,11 +42,11 @@ export const isUnauthorized = (error: unknown): boolean =>
  * What a failed request says about the effect. Only an answer, or the certainty that nothing was sent, settles a change;
  * everything else leaves it unknown, and an unknown change is never sent again.
  */
-export function toError(
+export async function toError(
   error: unknown,
   server: string,
-  clean: (result: JsonObject) => JsonObject,
-): ToolError {
+  clean: (result: JsonObject) => Promise<JsonObject>,
+): Promise<ToolError> {
   if (error instanceof ToolError) return error;
   if (error instanceof ProtocolError && error.code !== CUT_OFF) {
     if (error.code === UNREADABLE)
@@ -58,7 +58,7 @@ export function toError(
       cause: error,
       effect: REFUSED.has(error.code) ? 'none' : 'partial',
       detail: { rpc_code: error.code },
-      result: clean(errorResult(error)),
+      result: await clean(errorResult(error)),
     });
   }
   if (error instanceof SdkHttpError) {

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { ServerSettings } from '../contract/servers.ts';
 import type { ToolContext } from '../contract/tool.ts';
 import { isObject } from '../lib/is-object.ts';
+import { loadPatterns, maskBudget } from '../lib/pattern.ts';
 import { hideSecrets, replaceTexts } from './secrets.ts';
 
 type Artifacts = Pick<ToolContext<unknown>, 'artifact'>;
@@ -17,7 +18,7 @@ type Finish = (
 const finishWith =
   (shorten: (result: JsonObject, stored: Stored) => JsonObject): Finish =>
   async (raw, settings, secrets, context) => {
-    const result = clean(raw, settings, secrets);
+    const result = await clean(raw, settings, secrets);
     const stored = await storeLong(result, settings, context);
     return stored ? shorten(result, stored) : result;
   };
@@ -28,7 +29,7 @@ export const finishResult = finishWith(cut);
 /** The same for a resource, a prompt or a completion. */
 export const finishOffer = finishWith(cutOffer);
 
-const clean = (raw: JsonObject, { mask }: ServerSettings, secrets: readonly string[]): JsonObject =>
+const clean = (raw: JsonObject, { mask }: ServerSettings, secrets: readonly string[]): Promise<JsonObject> =>
   maskResult(hideSecrets(withoutOurKeys(raw), secrets), mask);
 
 interface Stored {
@@ -56,19 +57,22 @@ function withoutOurKeys(result: JsonObject): JsonObject {
   return { ...result, _meta: Object.fromEntries(theirs) };
 }
 
-/** Patterns are the person's own; each is compiled once. */
-const patterns = new Map<string, RegExp>();
-
-export function maskResult(result: JsonObject, mask: readonly string[]): JsonObject {
+/** Matches of the person's own patterns replaced in every text, one after the other so that other calls are answered. */
+export async function maskResult(result: JsonObject, mask: readonly string[]): Promise<JsonObject> {
   if (mask.length === 0) return result;
-  const expressions = mask.map((source) => {
-    const known = patterns.get(source) ?? new RegExp(source, 'gu');
-    patterns.set(source, known);
-    return known;
+  const patterns = mask.map(await loadPatterns());
+  const texts = new Map<string, string>();
+  replaceTexts(result, (text) => {
+    texts.set(text, text);
+    return text;
   });
-  const replace = (text: string): string =>
-    expressions.reduce((shown, one) => shown.replace(one, '[masked]'), text);
-  return replaceTexts(result, replace) as JsonObject;
+  const budget = maskBudget();
+  for (const text of texts.keys()) {
+    let shown = text;
+    for (const pattern of patterns) shown = await pattern.mask(shown, '[masked]', budget);
+    texts.set(text, shown);
+  }
+  return replaceTexts(result, (text) => texts.get(text) ?? '[masked]') as JsonObject;
 }
 
 /** The beginning of the text, and where the rest is. Pictures and structured data cannot be cut, so they are left out. */

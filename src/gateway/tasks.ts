@@ -52,7 +52,7 @@ export async function followTask(
       switch (task.status) {
         case 'completed':
         case 'failed':
-          return isModern ? endOf(task, upstream) : await ask('tasks/result');
+          return isModern ? await endOf(task, upstream) : await ask('tasks/result');
         case 'cancelled':
           throw new ToolError('server_error', `The server ${follower.server} cancelled its task.`, {
             effect: 'unknown',
@@ -92,11 +92,11 @@ function answersTo(
   return answersFrom(ask, inputRequests);
 }
 
-function endOf({ result, error }: JsonObject, upstream: Upstream): JsonObject {
+async function endOf({ result, error }: JsonObject, upstream: Upstream): Promise<JsonObject> {
   if (isObject<JsonValue>(result)) return result;
   const { code, message, data } = isObject<JsonValue>(error) ? error : {};
   const said = typeof message === 'string' ? message : 'The task failed without a message.';
-  throw upstream.toError(new ProtocolError(typeof code === 'number' ? code : -32_603, said, data));
+  throw await upstream.toError(new ProtocolError(typeof code === 'number' ? code : -32_603, said, data));
 }
 
 const pollOf = ({ pollIntervalMs, pollInterval }: JsonObject): number => {

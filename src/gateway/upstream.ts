@@ -152,13 +152,13 @@ export class Upstream {
           await this.#end();
           continue;
         }
-        throw this.toError(error);
+        throw await this.toError(error);
       }
     }
   }
 
   /** A failed request as an error of ours; what the server said is masked like a result. */
-  toError(error: unknown): ToolError {
+  toError(error: unknown): Promise<ToolError> {
     const { name, settings } = this.#options;
     return toError(error, name, (result) => maskResult(this.hide(result), settings.mask));
   }

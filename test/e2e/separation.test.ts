@@ -215,3 +215,32 @@ describe('where dialogs are disabled', () => {
     expect(asked).toBe(0);
   });
 });
+
+describe('an agent with a standing approval', () => {
+  let home: Home;
+  beforeAll(() => {
+    home = createHome('toolkits = ["x"]\n');
+  });
+  afterAll(() => home.close());
+
+  it('is asked for every text with a link that a service would make of it to another host', async () => {
+    const add = ['approvals', 'standing', 'add', '--agent', 'local', '--tool', 'x_post_tweet', '--yes'];
+    home.cli(...add, '--where', 'text:links_only:acme.dev', '--uses', '100');
+    const { client, close } = await connectStdio(home);
+    const isAsked = async (text: string): Promise<boolean> => {
+      const { structuredContent } = await client.callTool({ name: 'x_post_tweet', arguments: { text } });
+      return JSON.stringify(structuredContent).includes('approval_queue_id');
+    };
+    const texts = [
+      '[a](https://acme.dev/)[login](https://evil.com/2)',
+      'https://acme.dev/"https://evil.com',
+      '<https://acme.dev/|x><https://evil.com|y>',
+      'https://acme.dev:443@evil.com',
+      'https://acme.dev/\u200bhttps://evil。com',
+      'https:\\\\evil.com',
+    ];
+    for (const text of texts) expect(await isAsked(text), text).toBe(true);
+    expect(await isAsked('New today (https://acme.dev/report.pdf), more at acme.dev.')).toBe(false);
+    await close();
+  });
+});

@@ -160,10 +160,42 @@ describe('results', () => {
     expect((await place.call('s__act', {})).outcome).toMatchObject({
       data: { content: [{ text: 'no card [masked]' }] },
     });
-    await expect(place.reopen("[servers.s]\ncommand = 'x'\nmask = ['(']\n")).rejects.toThrow(
-      'is not a regular expression',
+    const broken =
+      "[servers.s]\ncommand = 'x'\nmask = ['a', '(?=b)']\n[servers.s.reconcile.act]\ntool = 'look'\n";
+    await expect(place.reopen(`${broken}done_if = "^\${args.a}+("\n`)).rejects.toThrow(
+      /config\.toml:3: servers\.s\.mask\[1\]: is not a regular expression of RE2: .*`\(\?=`[\s\S]*servers\.s\.reconcile\.act\.done_if: is not .*missing closing \)/,
     );
     await place.reopen();
+  });
+
+  it('are masked, and conditions evaluated, without holding up other calls', async () => {
+    // Patterns and texts on which an engine that backtracks takes longer than any call.
+    const words = `${'a'.repeat(200_000)}!`;
+    const content = [
+      { type: 'text', text: words },
+      { type: 'text', text: `${'a.'.repeat(60_000)} ada@acme.dev ${'a@'.repeat(60_000)}` },
+    ];
+    const rule = `[[mcp_policy.rules]]
+id = "words"
+tools = ["s__mirror"]
+when = 'has(args.text) && !args.text.matches("^(\\\\w+\\\\s?)+$")'
+action = "deny"
+`;
+    const email = String.raw`[\w.]+@[\w.]+\.[a-z]+`;
+    const masks = String.raw`['^(\w+\s?)+$', '(\S+\s?)+ bob', '${email}']`;
+    const settings = `mask = ${masks}\n${rule}`;
+    await open({ look: { result: { content } }, act: { result: { content: [] } } }, settings);
+    const [masked, denied, other] = await Promise.all([
+      place.call('s__look', {}),
+      place.call('s__mirror', { text: `${'a'.repeat(100_000)}!` }),
+      place.call('s__act', {}),
+    ]);
+    expect(masked.outcome).toMatchObject({ status: 'ok' });
+    const shown = JSON.stringify(masked.outcome);
+    expect(shown.includes('[masked]') && !shown.includes('acme.dev')).toBe(true);
+    expect(denied.outcome).toMatchObject({ status: 'refused' });
+    expect(other.outcome).toMatchObject({ status: 'ok' });
+    expect((await place.call('s__mirror', { text: 'only words' })).outcome.status).toBe('ok');
   });
 });
 

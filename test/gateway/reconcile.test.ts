@@ -41,6 +41,28 @@ it.each([
   expect(read).toMatchObject({ principal: 'system:reconcile', status: 'ok' });
 });
 
+it.each<[string, string, string, string]>([
+  [`^\${args.text}$`, 'x+'.repeat(100_000), 'x+'.repeat(100_000), 'ok'],
+  [`\${args.text}`, '(', 'a ( b', 'ok'],
+  [`^saved \${args.text}`, 'a', 'saved a, then', 'ok'],
+  ['saved$', 'a', 'not saved yet', 'indeterminate'],
+  ['^(a+\\s?)+$', 'a', `${'a'.repeat(200_000)}!`, 'indeterminate'],
+  ['^(a+\\s?)+!$', 'a', `${'a'.repeat(200_000)}!`, 'ok'],
+  [`x\${args.text}?`, 'a'.repeat(5_000), `x${'a'.repeat(5_000)}`, 'indeterminate'],
+  [`\${args.toString}`, 'a', 'function toString', 'ok'],
+  [`^a\${args.toString}$`, 'a', 'a', 'ok'],
+])('compares text as text and searches in linear time: %j', async (pattern, text, shown, status) => {
+  const tools = [tool('act'), reader('look')];
+  const settings = `[servers.s.reconcile.act]\ntool = "look"\ndone_if = '${pattern}'\n`;
+  place = await openScripted({ tools, answers: { act: { exit: 1 } } }, settings);
+  await place.trust('s');
+  await place.call('s__act', { text });
+  place.script({ tools, answers: { look: { result: { content: [{ type: 'text', text: shown }] } } } });
+  await place.app.kernel.recover();
+  const [call] = await place.app.kernel.telemetry.calls({ tool: 's__act' });
+  expect(call?.status).toBe(status);
+});
+
 it('makes no call with a tool that a person confirmed as a change', async () => {
   expect(await interrupted('found a.b (c)', { look: 'change' })).toBe('indeterminate');
   expect(place.calls().map(({ name }) => name)).toEqual(['act']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../contract/json.ts';
 import type { ArgumentPredicate, StandingDraft } from '../../contract/standing.ts';
-import { exactPredicates, linksIn, standingSentence, uncovered } from './predicates.ts';
+import { exactPredicates, standingSentence, uncovered } from './predicates.ts';
 
 /** A condition as a newer version of Countersign may have stored it. */
 const NEWER = JSON.parse('{"arg":"a","op":"newer"}') as ArgumentPredicate;
@@ -26,6 +26,60 @@ describe('a predicate', () => {
     const starts: ArgumentPredicate = { arg: 'a', op: 'starts_with', text: 'note' };
     const values = ['note', 'note 1', 'a note', 'Note', 5, ['note'], null];
     expect(values.filter((value) => covers(starts, value))).toEqual(['note', 'note 1']);
+  });
+
+  it.each<[string, string[], string[]]>([
+    [
+      '/srv/notes/',
+      [
+        '/srv/notes/',
+        '/srv/notes/a/b',
+        '/srv/notes/./a',
+        '/srv/notes//a',
+        '/srv/notes/..a/b',
+        '/srv/notes/a..',
+      ],
+      [
+        '/srv/notes/../keys',
+        '/srv/notes/a/..',
+        '/srv/notes/a\\..\\..\\keys',
+        '/srv/notes/%2e%2e/keys',
+        '/srv/notes/%2E./keys',
+        '/srv/notes/.%252e/keys',
+        '/srv/notes/..%2fkeys',
+        '/srv/notes/x%5c..%5ckeys',
+        '/srv/notes/%c0%ae%c0%ae/keys',
+        '/srv/notes/..;/keys',
+        '/srv/notes/.. /keys',
+        '/srv/notes/.\u200b./keys',
+        '/srv/notes/..%00/keys',
+        '/srv/notes/．．/keys',
+        '/srv/notes/‥/keys',
+      ],
+    ],
+    ['/srv/no', ['/srv/notes'], ['/srv/no/../keys', '/srv/notes/..']],
+    ['../shared/', ['../shared/a'], ['../shared/../a', '../shared/a/../../b']],
+    ['a/.', ['a/.b', 'a/./b'], ['a/..', 'a/../b']],
+    ['C:\\notes\\', ['C:\\notes\\a'], ['C:\\notes\\..\\keys', 'C:\\notes\\a/../..']],
+    [
+      'https://acme.dev',
+      ['https://acme.dev', 'https://acme.dev/a', 'https://acme.dev?a', 'https://acme.dev, and evil.com'],
+      [
+        'https://acme.dev.evil.com',
+        'https://acme.dev@evil.com',
+        'https://acme.dev:x@evil.com',
+        'https://acme.device',
+        'https://acme.dev\\@evil.com',
+        'https://acme.dev/"https://evil.com',
+      ],
+    ],
+    ['https://ac', ['https://ac/'], ['https://acme.dev']],
+    ['See https://acme.dev/', ['See https://acme.dev/a, evil.com'], ['See https://acme.dev/,evil.com']],
+    ['Daily', ['Daily: evil.com', 'Daily..', 'Daily... and so on'], ['Daily/../keys']],
+  ])('that %j begins with covers no path or link out of it', (text, inside, outside) => {
+    const starts: ArgumentPredicate = { arg: 'a', op: 'starts_with', text };
+    expect(inside.filter((value) => !covers(starts, value))).toEqual([]);
+    expect(outside.filter((value) => covers(starts, value))).toEqual([]);
   });
 
   it('covers a number up to its limit, and nothing but a number', () => {
@@ -61,31 +115,6 @@ describe('a predicate', () => {
     expect(uncovered(both, { a: [null], b: 1 })).toBeUndefined();
     expect(uncovered(both, { b: 2 })).toBe('b is different');
     expect(uncovered(both, { b: 1, c: 1 })).toBe('c is given');
-  });
-});
-
-describe('links in a text', () => {
-  it.each<[string, (string | null)[]]>([
-    ['no link, 3.5 times as fast, e.g. here', []],
-    ['see https://acme.dev/x?y now', ['acme.dev']],
-    ['http://acme.dev', ['acme.dev']],
-    ['see acme.dev', ['acme.dev']],
-    ['acme.dev:8080/x, or a.b.acme.dev?x', ['acme.dev', 'a.b.acme.dev']],
-    ['acme.dev/to/evil.example#x', ['acme.dev']],
-    ['https://acme.dev/to/evil.example', ['acme.dev']],
-    ['(evil.example)', ['evil.example']],
-    ['1password.example and a-1.example', ['1password.example', 'a-1.example']],
-    ['bücher.example', ['xn--bcher-kva.example']],
-    ['ｅｖｉｌ．ｅｘａｍｐｌｅ', ['evil.example']],
-    ['HTTPS://EVIL.EXAMPLE', ['evil.example']],
-    ['ada@acme.dev', []],
-    ['x_acme.dev', []],
-    ['https://ada@acme.dev', [null]],
-    ['ftp://acme.dev', [null]],
-    ['a+b.c-1://acme.dev', [null]],
-    ['https://acme.dev:port', [null]],
-  ])('of “%s” are %j', (text, hosts) => {
-    expect(linksIn(text)).toEqual(hosts);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ArgumentPredicate, StandingDraft } from '../../contract/standing.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
+import { linksIn, linksOnlyTo } from '../../lib/links.ts';
 import { cutWords } from '../../lib/words.ts';
 
 /** Why a call's arguments are not covered; undefined when they are. */
@@ -24,11 +25,11 @@ function holds(predicate: ArgumentPredicate, value: JsonValue | undefined): bool
     case 'one_of':
       return predicate.values.some((one) => same(value, one));
     case 'starts_with':
-      return typeof value === 'string' && value.startsWith(predicate.text);
+      return typeof value === 'string' && beginsWith(value, predicate.text);
     case 'at_most':
       return typeof value === 'number' && value <= predicate.number;
     case 'links_only':
-      return typeof value === 'string' && linksOnly(value, predicate.hosts);
+      return typeof value === 'string' && linksOnlyTo(value, predicate.hosts);
   }
   predicate satisfies never;
   // A condition that a newer version stored covers nothing here.
@@ -37,25 +38,33 @@ function holds(predicate: ArgumentPredicate, value: JsonValue | undefined): bool
 
 const same = (a: JsonValue, b: JsonValue): boolean => canonicalJson(a) === canonicalJson(b);
 
-/** Anything that services may turn into a link: an address with a scheme, or a bare host name with a path or without. */
-const LINK =
-  /\b[a-z][a-z0-9+.-]*:\/\/\S+|(?<![@\p{L}\p{N}_-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?:[/?#:]\S*)?/giu;
+/**
+ * True for a text that begins so, unless what follows leaves what was approved: a path that climbs out of the prefix, or a
+ * prefix that ends in a link which the rest turns into a link to another host.
+ */
+function beginsWith(text: string, prefix: string): boolean {
+  if (!text.startsWith(prefix)) return false;
+  const inPath = Math.max(prefix.lastIndexOf('/'), prefix.lastIndexOf('\\')) + 1;
+  if (climbs(text.slice(inPath))) return false;
+  const inWord = /\S*$/u.exec(prefix)?.index ?? 0;
+  const word = /^\S*/u.exec(text.slice(inWord))?.[0] ?? '';
+  const approved = linksIn(prefix.slice(inWord));
+  return approved.length === 0 || linksIn(word).every((host) => host !== null && approved.includes(host));
+}
 
-const linksOnly = (text: string, hosts: readonly string[]): boolean =>
-  linksIn(text).every((host) => host !== null && hosts.includes(host));
+/** Forms of a dot and of a slash that some program takes for one; `%25` is a percent sign written once more. */
+const DOT = /%(?:25)*(?:2e|c0%(?:25)*ae|e0%(?:25)*80%(?:25)*ae)/gi;
+const SLASH = /%(?:25)*(?:2f|5c|c0%(?:25)*af|c1%(?:25)*9c)|[\\\u2044\u2215\u29f5\u29f8]/gi;
 
-/** The hosts that a text links to; null for a link that is not a plain web address. */
-export function linksIn(text: string): (string | null)[] {
-  const found = text.normalize('NFKC').match(LINK) ?? [];
-  return found.map((link) => {
-    try {
-      const { hostname, username, protocol } = new URL(link.includes('://') ? link : `https://${link}`);
-      const isPlain = (protocol === 'https:' || protocol === 'http:') && username === '';
-      return isPlain ? hostname.toLowerCase() : null;
-    } catch {
-      return null;
-    }
-  });
+/** True where some program would take a part of a path for the folder above. */
+function climbs(path: string): boolean {
+  const plain = path
+    .normalize('NFKC')
+    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]|%(?:25)*00/gu, '')
+    .replace(DOT, '.')
+    .replace(SLASH, '/');
+  // Windows drops blanks and dots at the end of a name, and some servers what follows a semicolon.
+  return plain.split('/').some((part) => /^\s*\.\.[\s.]*(?:;|$)/u.test(part));
 }
 
 /** Every value exactly as it is: what a person starts from, each widening being a step of its own. */

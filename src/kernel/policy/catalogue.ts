@@ -3,18 +3,20 @@ import { isOfServer } from '../../contract/servers.ts';
 import { closest } from '../../lib/text.ts';
 import type { PolicySubject } from './types.ts';
 
-const compiled = new Map<string, RegExp>();
-
 /** `x_ads_*` against a name; without a star only the name itself fits. */
 export function matchesPattern(pattern: string, name: string): boolean {
-  if (!pattern.includes('*')) return pattern === name;
-  let expression = compiled.get(pattern);
-  if (!expression) {
-    const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-    expression = new RegExp(`^${parts.join('.*')}$`, 's');
-    compiled.set(pattern, expression);
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return pattern === name;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  // The earliest place of each part leaves the most for those after it.
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
   }
-  return expression.test(name);
+  return name.length - last.length >= at && name.endsWith(last);
 }
 
 /** The names a policy may use, and what each stands for. */

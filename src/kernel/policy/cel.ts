@@ -17,6 +17,15 @@ export function findAccesses(root: ASTNode): readonly Access[] {
   return found;
 }
 
+/** Every call of a method by this name, such as `args.text.matches("a")`. */
+export function findCalls(part: unknown, method: string): Extract<ASTNode, { op: 'rcall' }>[] {
+  if (Array.isArray(part)) return part.flatMap((one) => findCalls(one, method));
+  if (!isObject(part) || !('op' in part)) return [];
+  const node = part as unknown as ASTNode;
+  const inner = findCalls(node.args, method);
+  return node.op === 'rcall' && node.args[0] === method ? [node, ...inner] : inner;
+}
+
 type Known = ReadonlySet<string>;
 
 function visit(node: ASTNode, known: Known, found: Access[]): void {

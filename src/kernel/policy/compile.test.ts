@@ -189,6 +189,17 @@ describe('conditions that cannot be right', () => {
       "args.options at column 6 may be absent in a call of 'github_issues_create'; write has(args.options) && … before it",
     ],
     [
+      'args.text.contains("a") && args.text.matches("(?=a)")',
+      {},
+      'the pattern at column 46 is not a regular expression of RE2: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
+    ],
+    ['args.text.matches(3)', {}, "found no matching overload for 'string.matches(int)' at column 1"],
+    [
+      'args.text. // matches\nmatches("a")',
+      {},
+      'matches() at line 1, column 1 cannot be read; write .matches( without a comment inside',
+    ],
+    [
       'has(args.options) && args.options.drafft',
       { tools: ['github_issues_create'] },
       "no tool of this rule takes args.options.drafft at column 35; did you mean 'draft'?",
@@ -203,6 +214,8 @@ describe('conditions that cannot be right', () => {
     ['has(args.media_ids) ? args.media_ids.size() > 2 : false', {}],
     ['args.?media_ids.orValue([]).size() > 2', {}],
     ['args["text"].matches("(?i)buy now")', {}],
+    ['("a matches b" + args.text).matches("a matches") && ["x"].exists(x, x . matches("x"))', {}],
+    ['args.text.matches("(" + args.text)', {}],
     ['args.days + 1 > 8 && args.budget > 100.0', { tools: ['x_ads_campaign_create'] }],
     ['has(args.options) && args.options.draft', { tools: ['github_issues_create'] }],
     ['has(args.text) && args.text.contains("a")', { tools: ['x_post_tweet', 'x_like_tweet'] }],

@@ -115,7 +115,8 @@ async function compileRules(
   catalogue: Catalogue,
   problems: PolicyProblem[],
 ): Promise<readonly CompiledRule[]> {
-  const conditions = rules.some(({ when }) => when !== undefined) ? await loadConditions() : undefined;
+  const expressions = rules.flatMap(({ when }) => when ?? []);
+  const conditions = expressions.length > 0 ? await loadConditions(expressions) : undefined;
   const compiled = rules.map((rule, index) => {
     const path = ['mcp_policy', 'rules', index];
     const first = rules.findIndex(({ id }) => id === rule.id);

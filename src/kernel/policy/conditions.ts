@@ -1,4 +1,11 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import {
+  type CompilePattern,
+  loadPatterns,
+  type Pattern,
+  PatternError,
+  searchBudget,
+} from '../../lib/pattern.ts';
 import { closest } from '../../lib/text.ts';
 import {
   type Access,
@@ -7,6 +14,7 @@ import {
   celType,
   fieldsAt,
   findAccesses,
+  findCalls,
   isAlwaysThere,
   mergeTypes,
 } from './cel.ts';
@@ -36,38 +44,89 @@ export interface ConditionCompiler {
 }
 
 let loaded: Promise<ConditionCompiler> | undefined;
+let compilePattern: CompilePattern | undefined;
+/** What the condition that is evaluated now may still search. */
+let budget = searchBudget();
 
-/** The CEL library is loaded here and nowhere else: most policies have no condition. */
-export function loadConditions(): Promise<ConditionCompiler> {
+/** The CEL library is loaded here and nowhere else: most policies have no condition, and few of them a pattern. */
+export async function loadConditions(expressions: readonly string[]): Promise<ConditionCompiler> {
+  if (expressions.some((expression) => expression.includes(MATCHES))) compilePattern = await loadPatterns();
   loaded ??= createCompiler();
   return loaded;
 }
+
+const MATCHES = 'matches';
+/** Stands for `matches`, whose own implementation backtracks and cannot be replaced. As long, so that columns stay the same. */
+const LINEAR = 're2find';
 
 async function createCompiler(): Promise<ConditionCompiler> {
   const { Environment: CelEnvironment } = await import('@marcbachmann/cel-js');
   const base = new CelEnvironment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false })
     .registerVariable({ name: 'tool', schema: TOOL_FIELDS })
     .registerVariable({ name: 'principal', schema: PRINCIPAL_FIELDS })
-    .registerVariable({ name: 'now', type: 'google.protobuf.Timestamp' });
+    .registerVariable({ name: 'now', type: 'google.protobuf.Timestamp' })
+    .registerFunction(`string.${LINEAR}(string): bool`, (text: string, source: string) =>
+      patternOf(source).test(text, budget),
+    );
   // Arguments were validated by the tool's own schema; checking their types once more at every call costs half the time.
   const running = base.clone().registerVariable({ name: 'args', type: 'map' });
   return {
-    compile(expression, subjects) {
-      const program = parse(running, expression);
+    compile(written, subjects) {
+      const read = parse(running, written);
+      if (typeof read === 'string') return [read];
+      const expression = linear(written, read.ast);
+      const program = expression === written ? read : parse(running, expression);
       if (typeof program === 'string') return [program];
       const accesses = findAccesses(program.ast);
-      const problems = checkAccesses(expression, accesses, subjects);
+      const problems = [
+        ...checkAccesses(expression, accesses, subjects),
+        ...checkPatterns(expression, program.ast),
+      ];
       if (problems.length > 0) return problems;
       const typed = accesses.length === 0 ? running : declareArgs(base.clone(), typeOf(accesses, subjects));
       const fault = checkTypes(typed, expression);
       if (fault !== undefined) return [fault];
       return (input) => {
+        budget = searchBudget();
         const result: unknown = program(input);
         if (typeof result !== 'boolean') throw new TypeError('the condition is neither true nor false');
         return result;
       };
     },
   };
+}
+
+function patternOf(source: string): Pattern {
+  if (!compilePattern) throw new PatternError('regular expressions are not loaded');
+  return compilePattern(source);
+}
+
+function linear(expression: string, ast: ASTNode): string {
+  let text = expression;
+  for (const { args } of findCalls(ast, MATCHES)) {
+    const at = expression.indexOf(MATCHES, args[1].range.end);
+    text = text.slice(0, at) + LINEAR + text.slice(at + LINEAR.length);
+  }
+  return text;
+}
+
+/** A pattern that is written out is checked now; one that is computed denies the call where it cannot be used. */
+function checkPatterns(expression: string, ast: ASTNode): string[] {
+  const left = findCalls(ast, MATCHES).map(
+    ({ range }) =>
+      `matches() at ${place(expression, range.start)} cannot be read; write .matches( without a comment inside`,
+  );
+  const invalid = findCalls(ast, LINEAR).flatMap(({ args: [, , [source]] }) => {
+    if (source?.op !== 'value' || typeof source.args !== 'string') return [];
+    try {
+      patternOf(source.args);
+      return [];
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      return [`the pattern at ${place(expression, source.range.start)} ${error.message}`];
+    }
+  });
+  return [...left, ...invalid];
 }
 
 const TOOL_FIELDS = {
@@ -142,7 +201,8 @@ interface CelFault {
 
 function describeError(error: unknown, expression: string): string {
   const { summary, range } = error as CelFault;
-  const what = summary ?? (error instanceof Error ? error.message : String(error));
+  const said = summary ?? (error instanceof Error ? error.message : String(error));
+  const what = said.replaceAll(LINEAR, MATCHES);
   const hint = /double \S+ (int|list<int>)|int \S+ double/.test(what)
     ? ' (write integers as 3.0 when mixed with decimals)'
     : '';

@@ -4,7 +4,8 @@ import { parsePrincipal, principalName } from '../../contract/principal.ts';
 import type { ArgumentPredicate, StandingDraft } from '../../contract/standing.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
-import { linksIn, standingSentence } from '../approvals/predicates.ts';
+import { linksIn } from '../../lib/links.ts';
+import { standingSentence } from '../approvals/predicates.ts';
 import { alwaysAsks } from '../approvals/standing.ts';
 import type { Kernel } from '../kernel.ts';
 import { parseObject } from '../store/cells.ts';
@@ -72,6 +73,7 @@ export async function recommend(ports: RecommendPorts): Promise<RecommendationsD
     };
     if (counts.approved === counts.asked) {
       const draft = draftFor(group, ports.now);
+      if (!draft) continue;
       const isCovered = active.some(({ agent, tool }) => agent === group.agent && tool === group.tool);
       if (!isCovered && (await ports.standing.test(draft)).rejected === 0)
         found.push({
@@ -160,16 +162,20 @@ const wordsOf = ({ agent, tool, decided }: Group, bound: BoundTool) => ({
   title: decided[0]?.summary === '(erased)' ? bound.tool.title : (decided[0]?.summary ?? bound.tool.title),
 });
 
-/** Of each argument as much as all calls had in common; what people saw vary may vary within the same bounds. */
-function draftFor({ agent, tool, decided }: Group, now: Date): StandingDraft {
+/**
+ * Of each argument as much as all calls had in common; what people saw vary may vary within the same bounds. Undefined where
+ * an argument was left out at times: only `any` covers a call without it, and people did not see any value.
+ */
+function draftFor({ agent, tool, decided }: Group, now: Date): StandingDraft | undefined {
   const names = [...new Set(decided.flatMap(({ args }) => Object.keys(args)))].sort();
+  if (decided.some(({ args }) => names.some((name) => !Object.hasOwn(args, name)))) return undefined;
   return {
     agent,
     tool,
     predicates: names.map((arg) =>
       predicateFor(
         arg,
-        decided.map(({ args }) => args[arg]),
+        decided.map(({ args }) => args[arg] ?? null),
       ),
     ),
     until: new Date(now.getTime() + 7 * DAY_MS).toISOString(),
@@ -177,10 +183,7 @@ function draftFor({ agent, tool, decided }: Group, now: Date): StandingDraft {
   };
 }
 
-function predicateFor(arg: string, given: readonly (JsonValue | undefined)[]): ArgumentPredicate {
-  const values = given.filter((value) => value !== undefined);
-  // Left out at times: only `any` covers a call without it.
-  if (values.length < given.length) return { arg, op: 'any' };
+function predicateFor(arg: string, values: readonly JsonValue[]): ArgumentPredicate {
   const distinct = [...new Map(values.map((value) => [canonicalJson(value), value])).values()];
   const [first] = distinct;
   if (distinct.length === 1 && first !== undefined) return { arg, op: 'equals', value: first };

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import type { ArgumentPredicate } from '../../../contract/standing.ts';
+import { linksIn } from '../../../lib/links.ts';
 import { humanName } from '../../../lib/words.ts';
 import type { Json } from '../../ui/session.ts';
 
@@ -11,9 +12,7 @@ const shown = (value: Json | undefined): string => {
 };
 
 /** Hosts of the links in a text: where "links only to" begins. */
-const hostsOf = (text: string): string[] => [
-  ...new Set([...text.matchAll(/https?:\/\/([\w.-]+)/giu)].map(([, host]) => (host ?? '').toLowerCase())),
-];
+const hostsOf = (text: string): string[] => linksIn(text).filter((host) => host !== null);
 
 function toPredicate(op: Op, arg: string, value: Json | undefined): ArgumentPredicate {
   const text = typeof value === 'string' ? value : '';
