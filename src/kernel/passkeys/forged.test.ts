@@ -11,7 +11,7 @@ import { verifyLog } from '../log/verify/verify.ts';
 
 const SESSION = 's';
 
-// What someone with a shell, the database and the log can write. Each row of the attack table in SECURITY.md is here.
+// What someone with a shell, the database and the log can write. Each row of the attack table in docs/attacks.md is here.
 describe.each(ENGINES)('a log that was written by an attacker, on %s', (engine) => {
   let store: TestStore;
   let test: TestKernel;
