@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { canonicalJson } from '../lib/canonical.ts';
 import { isObject } from '../lib/is-object.ts';
+import { lookup, put } from '../lib/lookup.ts';
 import { findOwnEntry, replaceServers } from './file.ts';
 import { CLIENTS, type ClientFormat, type ClientName, type OwnCommand, type Place } from './formats.ts';
 import type { FileChange } from './records.ts';
@@ -54,7 +55,8 @@ function planConnection(client: ClientFormat, path: string, place: Place, own: O
     const text = before?.toString('utf8') ?? '';
     const { path: table, entry } = findOwnEntry(client, text, place);
     // Connected over HTTP, by a decision of the person.
-    if (entry && ['url', 'httpUrl', 'serverUrl', 'uri'].some((key) => key in entry)) return { client, path };
+    if (entry && ['url', 'httpUrl', 'serverUrl', 'uri'].some((key) => Object.hasOwn(entry, key)))
+      return { client, path };
     const wanted = merge(entry, client.entry(own));
     if (entry && canonicalJson(entry) === canonicalJson(wanted)) return { client, path };
     return { client, path, change: { path, before, after: replaceServers(client, text, table, [], wanted) } };
@@ -67,8 +69,8 @@ function planConnection(client: ClientFormat, path: string, place: Place, own: O
 function merge(entry: Readonly<Record<string, unknown>> | undefined, ours: object): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...entry, ...ours };
   for (const key of ['env', 'envs', 'environment']) {
-    const [theirs, own] = [entry?.[key], (ours as Record<string, unknown>)[key]];
-    if (isObject(theirs)) merged[key] = { ...theirs, ...(isObject(own) ? own : {}) };
+    const [theirs, own] = [lookup(entry, key), lookup(ours as Record<string, unknown>, key)];
+    if (isObject(theirs)) put(merged, key, { ...theirs, ...(isObject(own) ? own : {}) });
   }
   return merged;
 }

@@ -1,6 +1,7 @@
 import { applyEdits, modify, type ParseError, parse as parseJson } from 'jsonc-parser';
 import { parse as parseToml, stringify as writeToml } from 'smol-toml';
 import { parseDocument } from 'yaml';
+import { lookup } from '../lib/lookup.ts';
 import type { ClientFormat, Place } from './formats.ts';
 import { withoutTables } from './toml-tables.ts';
 
@@ -16,7 +17,10 @@ export interface FoundTable {
 export function findTables(format: ClientFormat, text: string, place: Place): FoundTable[] {
   const root = parseText(format, text);
   const found = format.tables(place).flatMap((path): FoundTable[] => {
-    const table = path.reduce<unknown>((value, key) => (isTable(value) ? value[key] : undefined), root);
+    const table = path.reduce<unknown>(
+      (value, key) => (isTable(value) ? lookup(value, key) : undefined),
+      root,
+    );
     if (!isTable(table)) return [];
     const servers = Object.entries(table).filter(([name, entry]) => name !== OWN_ENTRY && isTable(entry));
     return servers.length > 0 ? [{ path, servers: Object.fromEntries(servers) }] : [];
@@ -38,7 +42,7 @@ export function findOwnEntry(
 ): { readonly path: readonly string[]; readonly entry: Readonly<Record<string, unknown>> | undefined } {
   const root = parseText(format, text);
   const at = (path: readonly string[]): unknown =>
-    path.reduce<unknown>((value, key) => (isTable(value) ? value[key] : undefined), root);
+    path.reduce<unknown>((value, key) => (isTable(value) ? lookup(value, key) : undefined), root);
   const inside = format
     .tables(place)
     .filter((path) => format.table.every((key, index) => path[index] === key));
@@ -72,7 +76,7 @@ function wantedRoot(
 ): Record<string, unknown> {
   const [key, ...rest] = path;
   const table = isTable(root) ? { ...root } : {};
-  if (key !== undefined) return { ...table, [key]: wantedRoot(table[key], rest, names, entry) };
+  if (key !== undefined) return { ...table, [key]: wantedRoot(lookup(table, key), rest, names, entry) };
   for (const name of names) delete table[name];
   return { ...table, [OWN_ENTRY]: entry };
 }
@@ -143,7 +147,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map((key) => [key, sorted(value[key])]),
+      .map((key) => [key, sorted(lookup(value, key))]),
   );
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Outcome, Settlement } from '../contract/outcome.ts';
 import type { ServerSettings } from '../contract/servers.ts';
 import { isObject } from '../lib/is-object.ts';
+import { lookup } from '../lib/lookup.ts';
 
 export type ReconcileSettings = ServerSettings['reconcile'][string];
 
@@ -31,8 +32,8 @@ export async function reconcileBy(
 function fill(value: JsonValue, args: JsonObject): JsonValue {
   if (typeof value === 'string') {
     const [whole, name = ''] = /^\$\{args\.([^}]+)\}$/.exec(value) ?? [];
-    if (whole !== undefined) return args[name] ?? null;
-    return value.replace(REFERENCE, (_, one: string) => asText(args[one]));
+    if (whole !== undefined) return lookup(args, name) ?? null;
+    return value.replace(REFERENCE, (_, one: string) => asText(lookup(args, one)));
   }
   if (Array.isArray(value)) return value.map((one) => fill(one, args));
   if (!isObject<JsonValue>(value)) return value;
@@ -41,7 +42,9 @@ function fill(value: JsonValue, args: JsonObject): JsonValue {
 
 /** An argument is text to look for, never part of the expression. */
 const fillPattern = (source: string, args: JsonObject): string =>
-  source.replace(REFERENCE, (_, name: string) => asText(args[name]).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
+  source.replace(REFERENCE, (_, name: string) =>
+    asText(lookup(args, name)).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'),
+  );
 
 const asText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);

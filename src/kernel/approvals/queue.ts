@@ -8,6 +8,7 @@ import { type Principal, principalName, samePrincipal } from '../../contract/pri
 import type { Tool } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { digest } from '../../lib/canonical.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { saltContext } from '../log/rows/approval-terms.ts';
 import { writeWithEvidence } from '../log/write.ts';
 import type { SignersFor } from '../passkeys/requirement.ts';
@@ -227,7 +228,7 @@ export class ApprovalQueue {
       limit: 20,
     });
     const inContext = (row: Approval) =>
-      Object.entries(context).every(([name, value]) => row.context[name] === value);
+      Object.entries(context).every(([name, value]) => lookup(row.context, name) === value);
     return same.find(
       (row) => row.context.replay_key === replayKey && inContext(row) && !isExpired(row, this.ports.now()),
     );

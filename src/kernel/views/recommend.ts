@@ -4,6 +4,7 @@ import { parsePrincipal, principalName } from '../../contract/principal.ts';
 import type { ArgumentPredicate, StandingDraft } from '../../contract/standing.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { linksIn, standingSentence } from '../approvals/predicates.ts';
 import { alwaysAsks } from '../approvals/standing.ts';
 import type { Kernel } from '../kernel.ts';
@@ -169,7 +170,7 @@ function draftFor({ agent, tool, decided }: Group, now: Date): StandingDraft {
     predicates: names.map((arg) =>
       predicateFor(
         arg,
-        decided.map(({ args }) => args[arg]),
+        decided.map(({ args }) => lookup(args, arg)),
       ),
     ),
     until: new Date(now.getTime() + 7 * DAY_MS).toISOString(),
