@@ -31,7 +31,6 @@ export const createOfferTools = (
       errors: ['server_unavailable', 'server_error'],
       input: jsonSchema({ type: 'object', required: [required] }),
       output: anyResult(),
-      verbatimArgs: true,
       deadlineMs: deadlineOf(settings),
       asksClient: settings.may_ask.length > 0 && mayAsk(method),
       forEvidence: (part) => hideSecrets(part, secrets()),

@@ -47,7 +47,6 @@ export const createQuestionTools = (
     errors: ['not_allowed'],
     input: jsonSchema({ type: 'object', properties: INPUTS[kind] }),
     output: anyResult(),
-    verbatimArgs: true,
     keepsResult: true,
     deadlineMs: deadlineOf(settings),
     forEvidence: (part) => hideSecrets(part, secrets()),

@@ -65,7 +65,6 @@ export function createServerTool(
     errors: ['definition_changed', 'server_unavailable', 'server_error'],
     input: jsonSchema(inputSchema),
     output: anyResult(definition.outputSchema as JsonObject | undefined),
-    verbatimArgs: true,
     asksClient: settings.may_ask.length > 0,
     definition,
     deadlineMs: pin.tasks === 'never' ? deadlineOf(settings) : (deadlineOf(settings) ?? TASK_MS),

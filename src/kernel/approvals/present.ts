@@ -133,17 +133,14 @@ export function mainArgument({ input }: Tool, args: JsonObject): string | undefi
 
 const RUNS = /(^|_)(sql|statement|script|command)$/iu;
 const NONE: ReadonlySet<string> = new Set();
-/** They steer the call and say nothing about what it does. */
-const STEERING: readonly string[] = ['dry_run', 'approval_id', 'idempotency_key'];
 
 /** Everything the body does not show, so that no argument is hidden from the person who decides. */
 function restOf(
-  { input, verbatimArgs }: Tool,
+  { input, governanceArgs = [] }: Tool,
   args: JsonObject,
   { title, covers }: { readonly title: string; readonly covers: readonly string[] },
 ): PresentationBlock[] {
-  const steering = verbatimArgs ? [] : STEERING;
-  const rows = fieldRows(args, input.json, new Set([...covers, ...steering]));
+  const rows = fieldRows(args, input.json, new Set([...covers, ...governanceArgs]));
   return rows.length === 0 ? [] : [{ type: 'fields', title, rows, source: 'agent' }];
 }
 

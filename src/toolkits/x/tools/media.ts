@@ -144,6 +144,7 @@ export const xUploadMedia = defineXTool({
   errors: [...ENGAGE_ERRORS, 'unsupported_media_type', 'file_read_error', 'media_upload_error'],
   requires: requirementsFor(['media_upload'], ['tweet.write', 'users.read']),
   deadlineMs: 600_000,
+  governanceArgs: ['dry_run'],
   input: z.object({
     file_path: z.string().min(1).max(4096),
     media_type: z.string().optional().describe('MIME type, if it must match.'),
