@@ -68,7 +68,7 @@ export function locate(toml: string, paths: readonly KeyPath[]): Map<string, num
 
 function parsePrefix(lines: readonly string[]): unknown {
   try {
-    return parse(lines.join('\n'), { unsafeKeyBehaviour: 'throw' });
+    return parse(lines.join('\n'));
   } catch {
     return undefined;
   }
