@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { canonicalJson } from '../lib/canonical.ts';
 import { isObject } from '../lib/is-object.ts';
+import { lookup, put } from '../lib/lookup.ts';
 import { findOwnEntry, OWN_ENTRY, parseText, replaceServers, splitMark, UNSAFE, valueAt } from './file.ts';
 import { CLIENTS, type ClientFormat, type ClientName, type OwnCommand, type Place } from './formats.ts';
 import { editJson } from './json-edit.ts';
@@ -146,8 +147,8 @@ function mergeEntry(
 ): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...entry, ...ours };
   for (const key of ENV_KEYS) {
-    const [theirs, own] = [entry?.[key], (ours as Record<string, unknown>)[key]];
-    if (isObject(theirs)) merged[key] = { ...theirs, ...(isObject(own) ? own : {}) };
+    const [theirs, own] = [lookup(entry, key), lookup(ours as Record<string, unknown>, key)];
+    if (isObject(theirs)) put(merged, key, { ...theirs, ...(isObject(own) ? own : {}) });
   }
   return merged;
 }

@@ -1,6 +1,7 @@
 import { type ParseError, parse as parseJson } from 'jsonc-parser';
 import { parse as parseToml, stringify as writeToml } from 'smol-toml';
 import { parseDocument } from 'yaml';
+import { lookup } from '../lib/lookup.ts';
 import type { ClientFormat, Place } from './formats.ts';
 import { editJson, removeJson } from './json-edit.ts';
 import { withoutTables } from './toml-tables.ts';
@@ -83,17 +84,14 @@ function wantedRoot(
 ): Record<string, unknown> {
   const [key, ...rest] = path;
   const table = isTable(root) ? { ...root } : {};
-  if (key !== undefined) return { ...table, [key]: wantedRoot(table[key], rest, names, added) };
+  if (key !== undefined) return { ...table, [key]: wantedRoot(lookup(table, key), rest, names, added) };
   for (const name of names) delete table[name];
   return { ...table, [added.as]: added.entry };
 }
 
 /** What is at a path of keys, or undefined. */
 export const valueAt = (root: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>(
-    (value, key) => (isTable(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-    root,
-  );
+  path.reduce<unknown>((value, key) => (isTable(value) ? lookup(value, key) : undefined), root);
 
 export const dataOf = (value: unknown): string => JSON.stringify(sorted(value));
 
@@ -165,7 +163,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map((key) => [key, sorted(value[key])]),
+      .map((key) => [key, sorted(lookup(value, key))]),
   );
 }
 

@@ -1,4 +1,5 @@
 import { parse } from 'smol-toml';
+import { lookup } from '../lib/lookup.ts';
 
 /** A header, a key with its value, or a line that is neither; values may span lines. */
 interface Statement {
@@ -52,7 +53,7 @@ function isOnly(path: readonly string[], table: readonly string[], pair: unknown
   for (const key of path.slice(table.length)) {
     const [only, ...others] = keysOf(value);
     if (only !== key || others.length > 0) return false;
-    value = (value as Record<string, unknown>)[key];
+    value = lookup(value as Record<string, unknown>, key);
   }
   return true;
 }
@@ -86,7 +87,7 @@ function tryParse(lines: readonly string[]): unknown {
 /** The one path in what a header alone is parsed to. */
 function pathOf(value: unknown): string[] {
   const [key] = keysOf(value);
-  return key === undefined ? [] : [key, ...pathOf((value as Record<string, unknown>)[key])];
+  return key === undefined ? [] : [key, ...pathOf(lookup(value as Record<string, unknown>, key))];
 }
 
 const keysOf = (value: unknown): string[] =>

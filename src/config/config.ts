@@ -3,6 +3,7 @@ import type { ConfigSection } from '../contract/config.ts';
 import type { JsonObject } from '../contract/json.ts';
 import { type McpPolicyConfig, mcpPolicy } from '../contract/policy.ts';
 import { servers } from '../contract/servers.ts';
+import { lookup } from '../lib/lookup.ts';
 import type { Problem } from './explain.ts';
 import { approvals, audit, calls, log, server, storage, telemetry, topLevel } from './fields.ts';
 import { ConfigError, type ConfigProblem, setAt, valueAt } from './path.ts';
@@ -72,7 +73,7 @@ export function createConfig(parts: ConfigParts): Config {
   const { mode, approval_mode, toolkits, profile } = section(topLevel);
   const { url } = section(storage);
   const configured = values.has(servers.key) ? section(servers) : {};
-  const enabled = Object.keys(configured).filter((name) => configured[name]?.enabled);
+  const enabled = Object.keys(configured).filter((name) => lookup(configured, name)?.enabled);
   return Object.freeze({
     mode,
     approvalMode: approval_mode || mode === 'composer',

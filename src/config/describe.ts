@@ -1,4 +1,5 @@
 import type { ConfigSection } from '../contract/config.ts';
+import { lookup } from '../lib/lookup.ts';
 import { coreSections, topLevel } from './fields.ts';
 import { type Shape, shapeOf, variantsOf } from './shape.ts';
 
@@ -70,7 +71,7 @@ function typeName(shape: Shape): string {
   if (variants.length > 0) return variants.map(typeName).join(' | ');
   if (shape.type === 'array')
     return shape.items?.properties ? 'list of tables' : `list of ${typeName(shape.items ?? {})}`;
-  return TYPES[shape.type ?? ''] ?? 'any';
+  return lookup(TYPES, shape.type ?? '') ?? 'any';
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { lookup } from '../lib/lookup.ts';
 import { closest } from '../lib/text.ts';
 import type { Assignment, ConfigFile } from './layers.ts';
 import { type ConfigProblem, formatPath, isTable, type KeyPath, locate } from './path.ts';
@@ -22,7 +23,7 @@ export function explainIssue(issue: z.core.$ZodIssue, value: unknown): string {
     case 'invalid_format':
       // Our own patterns carry a sentence; zod's say `Invalid URL`.
       return issue.message.startsWith('Invalid')
-        ? `must be ${FORMATS[issue.format] ?? `a valid ${issue.format}`}, not ${show(value)}`
+        ? `must be ${lookup(FORMATS, issue.format) ?? `a valid ${issue.format}`}, not ${show(value)}`
         : `${issue.message}, not ${show(value)}`;
     case 'invalid_union':
       return explainUnion(issue.errors, value);
@@ -95,7 +96,7 @@ function explainUnion(branches: readonly z.core.$ZodIssue[][], value: unknown): 
 function explainBranch(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === HIDDEN) return explainIssue(issue, value);
   let inner = value;
-  for (const part of issue.path) inner = (inner as Record<PropertyKey, unknown> | undefined)?.[part];
+  for (const part of issue.path) inner = lookup(inner as Record<string, unknown> | undefined, String(part));
   return explainIssue(issue, inner);
 }
 
@@ -151,7 +152,7 @@ function inObject(def: z.core.$ZodObjectDef, value: Record<string, unknown>, pat
   const open =
     def.catchall !== undefined && def.catchall._zod.def.type !== 'never' ? def.catchall : undefined;
   return Object.entries(value).flatMap(([key, item]) => {
-    const inner = Object.hasOwn(def.shape, key) ? def.shape[key] : open;
+    const inner = lookup(def.shape, key) ?? open;
     return inner ? unknownKeys(inner, item, [...path, key]) : [{ path: [...path, key], known }];
   });
 }

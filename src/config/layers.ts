@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import type { ConfigSection } from '../contract/config.ts';
 import { fileReason } from '../lib/file-error.ts';
+import { containsPrototypeKey } from '../lib/json-shape.ts';
 import { closest } from '../lib/text.ts';
 import { describeSection, envName } from './describe.ts';
 import { topLevel } from './fields.ts';
@@ -101,7 +102,9 @@ export function readConfigFile(path: string, mustExist: boolean): ConfigFile {
     throw new ConfigError([{ source: path, path: '', message }]);
   }
   try {
-    return { path, text, values: parse(text, { unsafeKeyBehaviour: 'throw' }) };
+    const values = parse(text);
+    if (containsPrototypeKey(values)) throw prototypeKey(path, text);
+    return { path, text, values };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const what = (error.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
@@ -109,6 +112,13 @@ export function readConfigFile(path: string, mustExist: boolean): ConfigFile {
     const message = `invalid TOML: ${what}${hint}`;
     throw new ConfigError([{ source: `${path}:${error.line}`, path: '', message }]);
   }
+}
+
+/** A name as any other to the parser, but one that schemas leave out without a word. */
+function prototypeKey(path: string, text: string): ConfigError {
+  const line = text.split('\n').findIndex((one) => /^[^#]*__proto__/.test(one)) + 1;
+  const message = 'invalid TOML: the key __proto__ is not allowed; choose another name';
+  return new ConfigError([{ source: `${path}:${line || 1}`, path: '', message }]);
 }
 
 const PREFIX = 'COUNTERSIGN_';

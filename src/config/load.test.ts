@@ -219,7 +219,12 @@ describe('mistakes in the file', () => {
   });
 
   it('refuses keys that could reach into object prototypes', () => {
-    expect(messageOf('[forge.repos]\n__proto__ = 1')).toMatch(/^config\.toml:2: invalid TOML: /);
+    const refused = 'invalid TOML: the key __proto__ is not allowed; choose another name';
+    expect(messageOf('[forge.repos]\n__proto__ = 1')).toBe(`config.toml:2: ${refused}`);
+    expect(messageOf('mode = "autopilot"\n[servers.__proto__]\ncommand = "node"')).toBe(
+      `config.toml:2: ${refused}`,
+    );
+    expect(messageOf('[forge.repos]\n"\\U0000005f_proto__" = 1')).toBe(`config.toml:1: ${refused}`);
   });
 
   it('never quotes a secret', () => {

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { ConfigSection } from '../contract/config.ts';
+import { lookup } from '../lib/lookup.ts';
 import { closest } from '../lib/text.ts';
 import { type Config, createConfig } from './config.ts';
 import { attributor, explainIssue, explainUnknown, HIDDEN, type Problem, unknownKeys } from './explain.ts';
@@ -71,12 +72,12 @@ function parseSections(
     problems.push({ path: [key], message: explainUnknown([key], [...topKeys, ...names]) });
   }
   const top = Object.fromEntries(
-    topKeys.flatMap((key) => (Object.hasOwn(raw, key) ? [[key, raw[key]]] : [])),
+    topKeys.flatMap((key) => (Object.hasOwn(raw, key) ? [[key, lookup(raw, key)]] : [])),
   );
   values.set('', parseSection(topLevel, top, [], problems));
   for (const section of sections) {
     if (!Object.hasOwn(raw, section.key)) continue;
-    values.set(section.key, parseSection(section, raw[section.key], [section.key], problems));
+    values.set(section.key, parseSection(section, lookup(raw, section.key), [section.key], problems));
   }
   return values;
 }

@@ -1,5 +1,6 @@
 import { parse } from 'smol-toml';
 import { isObject } from '../lib/is-object.ts';
+import { lookup, put } from '../lib/lookup.ts';
 
 export type KeyPath = readonly (string | number)[];
 
@@ -30,16 +31,16 @@ export function valueAt(root: unknown, path: KeyPath): unknown {
 export function setAt(root: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let table = root;
   for (const part of path.slice(0, -1)) {
-    const next = Object.hasOwn(table, part) ? table[part] : undefined;
+    const next = lookup(table, part);
     if (isTable(next)) {
       table = next;
     } else {
       const made: Record<string, unknown> = {};
-      table[part] = made;
+      put(table, part, made);
       table = made;
     }
   }
-  table[path.at(-1) ?? ''] = value;
+  put(table, path.at(-1) ?? '', value);
 }
 
 /**
@@ -67,7 +68,7 @@ export function locate(toml: string, paths: readonly KeyPath[]): Map<string, num
 
 function parsePrefix(lines: readonly string[]): unknown {
   try {
-    return parse(lines.join('\n'), { unsafeKeyBehaviour: 'throw' });
+    return parse(lines.join('\n'));
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ConfigSection } from '../contract/config.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
+import { lookup, put } from '../lib/lookup.ts';
 import { isTable, type KeyPath } from './path.ts';
 
 /** The part of JSON Schema that configuration fields make use of, with our own marks. */
@@ -45,7 +46,7 @@ export function shapeAt(shape: Shape | undefined, path: KeyPath): Shape | undefi
 }
 
 function childOf(shape: Shape, key: string): Shape | undefined {
-  const own = shape.properties && Object.hasOwn(shape.properties, key) ? shape.properties[key] : undefined;
+  const own = lookup(shape.properties, key);
   if (own) return own;
   if (typeof shape.additionalProperties === 'object') return shape.additionalProperties;
   return variantsOf(shape)
@@ -62,7 +63,7 @@ export function maskSecrets(value: unknown, shape: Shape | undefined): JsonValue
   if (isTable(value)) {
     const copy: JsonObject = {};
     for (const [key, item] of Object.entries(value)) {
-      if (item !== undefined) copy[key] = maskSecrets(item, shapeAt(shape, [key]));
+      if (item !== undefined) put(copy, key, maskSecrets(item, shapeAt(shape, [key])));
     }
     return copy;
   }

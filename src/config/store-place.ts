@@ -63,7 +63,7 @@ function urlInParts(text: string): unknown {
 
 function tryParse(text: string): unknown {
   try {
-    return parse(text, { unsafeKeyBehaviour: 'throw' });
+    return parse(text);
   } catch {
     return undefined;
   }

@@ -148,8 +148,11 @@ export interface Tool<S = unknown, O = unknown> {
   readonly input: Schema;
   /** The data a successful call returns, before the dialect wraps it. */
   readonly output: Schema<O>;
-  /** Arguments are a remote tool's own, `dry_run` included: none is read, changed or left out here. */
-  readonly verbatimArgs?: boolean;
+  /**
+   * Arguments that steer the call and are not part of what it does, so that a permit does not cover them. Only a toolkit of
+   * ours declares any: all arguments of a remote tool are its own, whatever their names, and none is read or left out.
+   */
+  readonly governanceArgs?: readonly GovernanceArg[];
   /** It may use `context.ask`: the call then outlives single requests of its client. */
   readonly asksClient?: boolean;
   /** How a remote server lists it; only its name and what contradicts `effect` is replaced. */
@@ -284,11 +287,38 @@ export function toolFactory<S>() {
     }) as unknown as Tool<S, z.output<O>>;
 }
 
+/** `dry_run` asks to change nothing; `approval_id` names the permit to use. */
+export type GovernanceArg = 'dry_run' | 'approval_id';
+
+type Governed = Pick<Tool, 'governanceArgs'>;
+
+const governs = ({ governanceArgs }: Governed, name: GovernanceArg): boolean =>
+  governanceArgs?.includes(name) === true;
+
+export const asksForDryRun = (tool: Governed, args: JsonObject): boolean =>
+  governs(tool, 'dry_run') && args.dry_run === true;
+
+/** `dry_run: false` means the same as leaving it out, and must have the same digest. */
+export function withoutFalseDryRun(tool: Governed, args: JsonObject): JsonObject {
+  if (!governs(tool, 'dry_run') || args.dry_run !== false) return args;
+  const { dry_run: _, ...rest } = args;
+  return rest;
+}
+
+/** What a permit covers: the call, but not the permit's own ID nor whether it was tried dry first. */
+export const permittedArgs = (tool: Governed, args: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(args).filter(([name]) => !governs(tool, name as GovernanceArg)));
+
 /**
  * What a tool does to the world. `propose` files a suggestion and `decide` is a person's decision:
  * neither is routed to approval nor counted by the hourly limit.
  */
-export type Effect = 'read' | 'change' | 'destroy' | 'propose' | 'decide';
+export const EFFECTS = ['read', 'change', 'destroy', 'propose', 'decide'] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+/** Types do not bind what a server, a stored row or a plugin supplies. */
+export const isEffect = (effect: unknown): effect is Effect =>
+  (EFFECTS as readonly unknown[]).includes(effect);
 
 export type Reach = 'local' | 'network';
 

@@ -1,4 +1,5 @@
 import { CliError } from '../contract/command.ts';
+import { lookup } from '../lib/lookup.ts';
 import { toolkitEntries } from '../toolkits/index.generated.ts';
 
 export function parseAddress(address: string): { host: string; port: number } {
@@ -12,7 +13,7 @@ export function parseAddress(address: string): { host: string; port: number } {
 
 /** The address that a toolkit's own variable names, whichever toolkits are enabled. */
 export const addressFromEnv = (env: Readonly<Record<string, string | undefined>>): string | undefined =>
-  toolkitEntries.map(({ listenEnv }) => listenEnv && env[listenEnv]).find(Boolean) || undefined;
+  toolkitEntries.map(({ listenEnv }) => listenEnv && lookup(env, listenEnv)).find(Boolean) || undefined;
 
 export const addressInUseError =
   ({ host, port }: { host: string; port: number }, instead: string) =>

@@ -13,6 +13,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { ServerSettings } from '../contract/servers.ts';
 import type { RemoteLogMessage } from '../contract/tool.ts';
 import { VERSION } from '../lib/log.ts';
+import { lookup } from '../lib/lookup.ts';
 import { ChildTransport } from './child.ts';
 import { type CallOptions, ChildCalls, GatewayClient } from './child-calls.ts';
 import { type Definition, isDefinition, WITHOUT_TOOLS } from './definition.ts';
@@ -205,7 +206,8 @@ async function readPages(client: Client, method: string, key: string, timeout: n
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { cursor };
     const result = await client.request({ method, params }, RAW, { timeout });
-    if (Array.isArray(result[key])) all.push(...result[key]);
+    const found = lookup(result, key);
+    if (Array.isArray(found)) all.push(...found);
     cursor = result.nextCursor;
     if (typeof cursor !== 'string') return all;
   }

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Effect } from '../contract/tool.ts';
 import { canonicalJson } from '../lib/canonical.ts';
 import { isObject } from '../lib/is-object.ts';
+import { lookup } from '../lib/lookup.ts';
 
 /** A tool exactly as its server lists it. */
 export interface Definition extends JsonObject {
@@ -50,7 +51,9 @@ export function compare(
   if (before === after) return [];
   if (isObject<JsonValue>(before) && isObject<JsonValue>(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-    return names.flatMap((name) => compare(before[name], after[name], field ? `${field}.${name}` : name));
+    return names.flatMap((name) =>
+      compare(lookup(before, name), lookup(after, name), field ? `${field}.${name}` : name),
+    );
   }
   if (before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after))
     return [];

@@ -2,6 +2,7 @@ import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Log } from '../contract/ports.ts';
 import { type ServerSettings, serverFields } from '../contract/servers.ts';
 import type { ToolkitHost } from '../contract/toolkit.ts';
+import { lookup } from '../lib/lookup.ts';
 import type { ServerEvent } from './connection.ts';
 import type { Offers, ServerOffers } from './offers.ts';
 import { describeTooOften, ProposalBudget, proposeChanges } from './proposals.ts';
@@ -217,6 +218,6 @@ export class Gateway {
 
   #settings(name: string): ServerSettings | undefined {
     const { servers } = this.#options;
-    return Object.hasOwn(servers, name) ? servers[name] : undefined;
+    return lookup(servers, name);
   }
 }

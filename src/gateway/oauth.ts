@@ -10,6 +10,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { ToolError } from '../contract/errors.ts';
 import { makeFolder } from '../lib/file-error.ts';
+import { lookup } from '../lib/lookup.ts';
 
 /** What one sign-in left: the client we registered, its tokens, and where they came from. */
 interface Login {
@@ -28,7 +29,7 @@ export class TokenStore {
 
   get(url: string): Login | undefined {
     const all = this.#read();
-    return Object.hasOwn(all, url) ? all[url] : undefined;
+    return lookup(all, url);
   }
 
   set(url: string, login: Login): void {

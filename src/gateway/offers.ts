@@ -3,6 +3,7 @@ import { principalName } from '../contract/principal.ts';
 import { SERVER_CATEGORY, type ServerSettings } from '../contract/servers.ts';
 import type { Tool } from '../contract/tool.ts';
 import { isObject } from '../lib/is-object.ts';
+import { lookup } from '../lib/lookup.ts';
 import { deadlineOf, requestWithAnswers } from './asking.ts';
 import { OFFER_METHODS, type OfferMethod, offerTool, publicName } from './names.ts';
 import { governedAsk } from './questions.ts';
@@ -30,7 +31,6 @@ export const createOfferTools = (
       errors: ['server_unavailable', 'server_error'],
       input: jsonSchema({ type: 'object', required: [required] }),
       output: anyResult(),
-      verbatimArgs: true,
       deadlineMs: deadlineOf(settings),
       asksClient: settings.may_ask.length > 0 && mayAsk(method),
       forEvidence: (part) => hideSecrets(part, secrets()),
@@ -124,7 +124,8 @@ export class Offers {
   #all(kind: 'resources' | 'templates', key: string): JsonObject[] {
     const all = new Map<JsonValue, JsonObject>();
     for (const { offers } of this.#servers)
-      for (const one of listOf(offers[kind])) if (!all.has(one[key] ?? null)) all.set(one[key] ?? null, one);
+      for (const one of listOf(offers[kind]))
+        if (!all.has(lookup(one, key) ?? null)) all.set(lookup(one, key) ?? null, one);
     return [...all.values()];
   }
 

@@ -3,6 +3,7 @@ import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts';
 import { QUESTION_KINDS, type QuestionKind, type ServerSettings } from '../contract/servers.ts';
 import type { ClientAsk, Tool, ToolContext } from '../contract/tool.ts';
 import { isObject } from '../lib/is-object.ts';
+import { lookup, put } from '../lib/lookup.ts';
 import { deadlineOf } from './asking.ts';
 import { QUESTION_METHODS, questionTool } from './names.ts';
 import { anyResult, jsonSchema } from './schema.ts';
@@ -46,7 +47,6 @@ export const createQuestionTools = (
     errors: ['not_allowed'],
     input: jsonSchema({ type: 'object', properties: INPUTS[kind] }),
     output: anyResult(),
-    verbatimArgs: true,
     keepsResult: true,
     deadlineMs: deadlineOf(settings),
     forEvidence: (part) => hideSecrets(part, secrets()),
@@ -124,9 +124,9 @@ class Round {
     return {
       capabilities: this.#ask.capabilities,
       put: async ({ question = {} }) => {
-        this.#requests[key] = question;
+        put(this.#requests, key, question);
         this.#step();
-        return { question: (await this.#answers)[key] ?? {} };
+        return { question: lookup(await this.#answers, key) ?? {} };
       },
     };
   }

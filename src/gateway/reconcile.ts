@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import type { Outcome, Settlement } from '../contract/outcome.ts';
 import type { ServerSettings } from '../contract/servers.ts';
 import { isObject } from '../lib/is-object.ts';
+import { lookup } from '../lib/lookup.ts';
 import { loadPatterns, PatternError, searchBudget } from '../lib/pattern.ts';
 
 export type ReconcileSettings = ServerSettings['reconcile'][string];
@@ -77,14 +78,13 @@ function isText(source: string, args: JsonObject, text: string): boolean | undef
 }
 
 /** What an argument of the call is; never what every object has. */
-const argumentText = (args: JsonObject, name: string): string =>
-  asText(Object.hasOwn(args, name) ? args[name] : undefined);
+const argumentText = (args: JsonObject, name: string): string => asText(lookup(args, name));
 
 /** A value that is nothing but a reference keeps its type; one inside a text becomes part of it. */
 function fill(value: JsonValue, args: JsonObject): JsonValue {
   if (typeof value === 'string') {
     const [whole, name = ''] = /^\$\{args\.([^}]+)\}$/.exec(value) ?? [];
-    if (whole !== undefined) return Object.hasOwn(args, name) ? (args[name] ?? null) : null;
+    if (whole !== undefined) return lookup(args, name) ?? null;
     return value.replace(REFERENCE, (_, one: string) => argumentText(args, one));
   }
   if (Array.isArray(value)) return value.map((one) => fill(one, args));

@@ -1,6 +1,7 @@
 import { type OutputUnit, Validator } from '@cfworker/json-schema';
 import type { JsonObject, JsonSchema } from '../contract/json.ts';
 import type { Parsed, Schema, SchemaIssue } from '../contract/schema.ts';
+import { put } from '../lib/lookup.ts';
 
 /**
  * A server's own JSON Schema as a port: listed verbatim, compiled on the first call. The validator interprets the
@@ -112,14 +113,14 @@ function withoutPatterns(json: JsonSchema): JsonSchema {
     for (const [key, value] of Object.entries(schema)) {
       if (isPattern(key) || (key === '$ref' && refsAreLoose)) loose.add(key);
       if (isPattern(key) || OTHERS.has(key)) continue;
-      if (PLAIN.has(key)) copy[key] = value;
+      if (PLAIN.has(key)) put(copy, key, value);
       else if (MAPS.has(key) && isSchema(value)) {
         const inner = Object.entries(value).map(([name, one]) => [name, loosen(one)] as const);
-        copy[key] = Object.fromEntries(inner.map(([name, one]) => [name, one.value]));
+        put(copy, key, Object.fromEntries(inner.map(([name, one]) => [name, one.value])));
         if (inner.some(([, one]) => one.loose)) loose.add(key);
       } else {
         const inner = loosen(value);
-        copy[key] = inner.value;
+        put(copy, key, inner.value);
         if (inner.loose) loose.add(key);
       }
     }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ToolError } from '../contract/errors.ts';
 import type { ServerSettings } from '../contract/servers.ts';
 import { makeFolder } from '../lib/file-error.ts';
+import { lookup } from '../lib/lookup.ts';
 
 /** Shorter values occur in ordinary text; masking them would only spoil it. */
 const MIN_MASKED = 6;
@@ -24,7 +25,7 @@ export class SecretStore {
 
   get(name: string): string | undefined {
     const all = this.#read();
-    return Object.hasOwn(all, name) ? all[name] : undefined;
+    return lookup(all, name);
   }
 
   set(name: string, value: string): void {
@@ -68,7 +69,7 @@ function resolveReferences(
   const secrets: string[] = [];
   const values = Object.entries(table).map(([key, text]) => {
     const resolved = text.replace(REFERENCE, (_whole, kind: string, name: string) => {
-      const value = kind === 'env' ? env[name] : store.get(name);
+      const value = kind === 'env' ? lookup(env, name) : store.get(name);
       if (value === undefined) {
         const remedy =
           kind === 'env' ? `set the environment variable ${name}` : `run \`countersign secrets set ${name}\``;

@@ -11,6 +11,7 @@ import {
   type Tool,
   type ToolContext,
 } from '../contract/tool.ts';
+import { lookup } from '../lib/lookup.ts';
 import { paramHeaders } from '../lib/param-headers.ts';
 import { deadlineOf, requestWithAnswers } from './asking.ts';
 import type { Definition } from './definition.ts';
@@ -50,7 +51,7 @@ export function createServerTool(
   const { definition, effect, hash } = pin;
   const inputSchema = definition.inputSchema as JsonObject;
   const name = publicName(server, pin.tool);
-  const reconcile = Object.hasOwn(settings.reconcile, pin.tool) ? settings.reconcile[pin.tool] : undefined;
+  const reconcile = lookup(settings.reconcile, pin.tool);
   const verify = (live: ReadonlyMap<string, string>): void => checkPin(server, pin.tool, hash, live);
   return {
     name,
@@ -64,7 +65,6 @@ export function createServerTool(
     errors: ['definition_changed', 'server_unavailable', 'server_error'],
     input: jsonSchema(inputSchema),
     output: anyResult(definition.outputSchema as JsonObject | undefined),
-    verbatimArgs: true,
     asksClient: settings.may_ask.length > 0,
     definition,
     deadlineMs: pin.tasks === 'never' ? deadlineOf(settings) : (deadlineOf(settings) ?? TASK_MS),

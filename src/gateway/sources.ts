@@ -3,6 +3,7 @@ import { ToolError } from '../contract/errors.ts';
 import { SERVER_CATEGORY, type ServerSettings } from '../contract/servers.ts';
 import { CHANGE_PROFILES, type Effect, type Profile, READ_PROFILES } from '../contract/tool.ts';
 import { defineToolkit, type Toolkit, type ToolkitHost } from '../contract/toolkit.ts';
+import { lookup } from '../lib/lookup.ts';
 import { WITHOUT_TOOLS } from './definition.ts';
 import { offerEntries, policyNameOf, publicName, questionEntries, withOwnNames } from './names.ts';
 import type { ServerServices } from './server-tools.ts';
@@ -57,7 +58,8 @@ export function createServerSource(
   ports: SourcePorts | undefined,
 ): GatewaySource {
   const secrets = ports?.secrets ?? (() => []);
-  const effectOf = (tool: string, effect: string): Effect => settings.effects[tool] ?? (effect as Effect);
+  const effectOf = (tool: string, effect: string): Effect =>
+    lookup(settings.effects, tool) ?? (effect as Effect);
   const entry = { toolkit: name, category: SERVER_CATEGORY };
   const trusted = known.some((one) => one.trusted);
   // Rules may name what is still in quarantine; no one can call it.

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../contract/json.ts';
 import type { ClientAsk, RemoteLogMessage } from '../contract/tool.ts';
+import { lookup } from '../lib/lookup.ts';
 import { type Turn, Turns } from './turns.ts';
 
 /** Questions that a server asks together are put to the client together. */
@@ -45,7 +46,7 @@ export class CallsUnderWay {
     const { holder, asking } = this.#turns;
     const call = (holder ?? (asking.size === 1 ? [...asking][0] : undefined)) as UnderWay | undefined;
     const kind = String(request.method).split('/')[0] ?? '';
-    if (call?.ask?.capabilities[kind] === undefined)
+    if (!call?.ask || lookup(call.ask.capabilities, kind) === undefined)
       throw new ProtocolError(-32_601, 'The client that made this call cannot be asked.');
     const { ask } = call;
     return new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../contract/json.ts';
 import { serverViews } from '../contract/server-views.ts';
 import type { ServerSettings } from '../contract/servers.ts';
 import { serve } from '../contract/view.ts';
+import { lookup } from '../lib/lookup.ts';
 import { shellWord } from '../lib/text.ts';
 import { proposedEffect } from './definition.ts';
 import { describeIgnored } from './listing.ts';
@@ -48,7 +49,7 @@ export function summarizeServer(
   name: string,
   { tools }: Reviewed,
 ) {
-  const settings = Object.hasOwn(servers, name) ? servers[name] : undefined;
+  const settings = lookup(servers, name);
   const count = (...states: ToolReview['state'][]): number =>
     tools.filter(({ state }) => states.includes(state)).length;
   const [health] = readHealth(dataDir, name);

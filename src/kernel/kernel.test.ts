@@ -67,6 +67,35 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     expect(await test.lines()).toEqual([]);
   });
 
+  it.each([
+    ['a function that every object has', Object],
+    ['text that is no effect', 'toString'],
+    ['nothing', undefined],
+    ['a boolean', false],
+  ])('refuses a tool whose effect is %s, and records that', async (_what, effect) => {
+    const bound = await test.inventory.resolve('ledger_write');
+    if (!bound) throw new Error('No tool.');
+    const tool = { ...bound.tool, effect: effect as never };
+    for (const more of [{}, { alwaysAnswers: true }, { composite: true }]) {
+      const result = await test.call(
+        'ledger_write',
+        { text: 'x' },
+        { bound: { ...bound, tool: { ...tool, ...more } } },
+      );
+      expect(result.outcome).toMatchObject({
+        status: 'refused',
+        rule: 'hard:unknown_effect',
+        fault: { code: 'policy_denied_hard_rule' },
+      });
+      expect((await kinds(result.callId)).map(({ kind }) => kind)).toEqual(['refusal']);
+    }
+    expect(await test.lines()).toEqual([]);
+    const { db } = store.database;
+    const rows = await db.selectFrom('calls').select(['effect', 'decision']).distinct().execute();
+    expect(rows).toEqual([{ effect: 'unknown', decision: 'deny' }]);
+    expect((await verifyLog(store.database, { publicKeys: [], rows: true })).problems).toEqual([]);
+  });
+
   it('keeps private arguments out of the log and the payloads', async () => {
     const result = await test.call('ledger_write', { text: 'shown', secret_note: 'hush-hush-42' });
     expect(result.outcome.status).toBe('ok');

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { lookup } from './lookup.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
@@ -34,7 +35,7 @@ export function fileReason(error: Error, place: string): string | undefined {
   if (code === 'ENOENT' && syscall === 'mkdir') return 'no directory can be created there';
   // Making folders down a path, a file in the way is all that can exist.
   if (code === 'EEXIST' && syscall === 'mkdir') return 'this is a file, not a directory';
-  return REASONS[code];
+  return lookup(REASONS, code);
 }
 
 /**

@@ -52,7 +52,10 @@ function checkNumber(value: number, path: string): string | undefined {
 /** Whether the text spells `__proto__` as a key anywhere, also with escapes; `value` is what it was parsed to. */
 export function hasPrototypeKey(text: string, value: unknown): boolean {
   // Walking every message would cost more than parsing it; without either of these no key can be that one.
-  if (!text.includes('__proto__') && !text.includes('\\u')) return false;
+  return (text.includes('__proto__') || text.includes('\\u')) && containsPrototypeKey(value);
+}
+
+export function containsPrototypeKey(value: unknown): boolean {
   const open = [value];
   while (open.length > 0) {
     const one = open.pop();

@@ -1,4 +1,5 @@
 import { isObject } from './is-object.ts';
+import { lookup } from './lookup.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,7 +51,7 @@ function decode(text: string): string {
 function collect(schema: Fields, args: Fields, headers: Record<string, string>): void {
   if (!isObject(schema.properties)) return;
   for (const [name, property] of Object.entries(schema.properties)) {
-    const value = args[name];
+    const value = lookup(args, name);
     if (!isObject(property) || value === undefined || value === null) continue;
     const header = property['x-mcp-header'];
     if (typeof header === 'string' && TOKEN.test(header)) {

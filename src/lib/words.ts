@@ -1,3 +1,5 @@
+import { lookup } from './lookup.ts';
+
 /** Text cut at a word to so many characters, with an ellipsis. */
 export function cutWords(text: string, most: number): string {
   const line = text.replace(/\s+/gu, ' ').trim();
@@ -77,9 +79,7 @@ const REGULAR = new Set(
 export function toPastTense(title: string): string {
   const [, verb = '', rest = ''] = /^(\p{L}+)(.*)$/su.exec(title) ?? [];
   const known = verb.toLowerCase();
-  const past =
-    (Object.hasOwn(IRREGULAR, known) ? IRREGULAR[known] : undefined) ??
-    (REGULAR.has(known) ? regularPast(known) : undefined);
+  const past = lookup(IRREGULAR, known) ?? (REGULAR.has(known) ? regularPast(known) : undefined);
   return past === undefined ? title : `${past.charAt(0).toUpperCase()}${past.slice(1)}${rest}`;
 }
 

@@ -1,3 +1,5 @@
+import { lookup } from '../lib/lookup.ts';
+
 const CODES = { red: 31, green: 32, yellow: 33, cyan: 36, bold: 1, dim: 2 } as const;
 export type Color = keyof typeof CODES;
 
@@ -32,13 +34,12 @@ const STATES: Readonly<Record<string, Color>> = {
 };
 
 /** The colour of an approval's state, the same in every table. */
-export const colorOf = (state: string): Color | undefined =>
-  Object.hasOwn(STATES, state) ? STATES[state] : undefined;
+export const colorOf = (state: string): Color | undefined => lookup(STATES, state);
 
 const OPENINGS: Readonly<Record<string, Color>> = { 'Error:': 'red', 'Warning:': 'yellow' };
 
 /** A message for stderr with its first word in the colour of what it says. */
 export const paintOpening = (text: string): string =>
   text.replace(/^(Error|Warning):/, (word) =>
-    paint(OPENINGS[word] ?? 'bold', word, hasColor(process.stderr)),
+    paint(lookup(OPENINGS, word) ?? 'bold', word, hasColor(process.stderr)),
   );

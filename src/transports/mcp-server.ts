@@ -16,6 +16,7 @@ import type { Exposure } from '../catalogue/exposure.ts';
 import { builtListings, type McpListing, toMcpListing } from '../catalogue/mcp.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { Principal } from '../contract/principal.ts';
+import { lookup } from '../lib/lookup.ts';
 import { type Caller, callTool, identify, TOKEN_KEY } from './call-tool.ts';
 import { askForeign } from './foreign.ts';
 import type { QuestionState } from './legs.ts';
@@ -265,7 +266,7 @@ function addPrompts(server: Server, served: Served, admit: Admit, ask: AskForeig
       );
     const given = params.arguments ?? {};
     const missing = found.arguments
-      .filter(({ name, required }) => required && !given[name])
+      .filter(({ name, required }) => required && !lookup(given, name))
       .map(({ name }) => name);
     if (missing.length > 0)
       throw new ProtocolError(

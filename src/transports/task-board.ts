@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../contract/json.ts';
+import { put } from '../lib/lookup.ts';
 
 /** How long a task can be asked for, from its creation; never less, as the extension demands. */
 const TTL_MS = 24 * 3_600_000;
@@ -140,7 +141,7 @@ export class TaskBoard {
     const left: JsonObject = { ...task.inputRequests };
     for (const [key, answer] of Object.entries(answers)) {
       if (!Object.hasOwn(left, key)) continue;
-      question.answers[key] = answer;
+      put(question.answers, key, answer);
       delete left[key];
     }
     if (Object.keys(left).length > 0) update(entry, { inputRequests: left });

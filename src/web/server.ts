@@ -6,6 +6,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { ToolError } from '../contract/errors.ts';
 import { PolicyError } from '../kernel/policy/index.ts';
 import { isUnused } from '../kernel/views/calls.ts';
+import { lookup } from '../lib/lookup.ts';
 import { addActivityRoutes } from './api/activity.ts';
 import { answer } from './api/answer.ts';
 import { addApproveRoutes } from './api/approve.ts';
@@ -54,7 +55,7 @@ function serveAssets(app: Hono, folder: string | undefined): void {
     const file = wanted ?? join(folder, 'index.html');
     const hashed = wanted !== undefined && path.startsWith('/assets/');
     const headers = {
-      'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+      'content-type': lookup(TYPES, extname(file)) ?? 'application/octet-stream',
       'cache-control': hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     };
     return new Response(Readable.toWeb(createReadStream(file)) as ReadableStream, { headers });

@@ -48,6 +48,33 @@ describe('countersign servers', () => {
     expect((await terminal.run('call', 's__act')).out).toContain('routed_to_approval');
   });
 
+  it('takes names that every object has, for servers and tools alike', async () => {
+    write([tool('look', { annotations: { readOnlyHint: true } }), tool('constructor'), tool('toString')]);
+    const file = [process.execPath, SERVER, script];
+    expect(await terminal.run('servers', 'add', 'constructor', '--', ...file)).toMatchObject({
+      code: 0,
+      err: '',
+    });
+    const effects = ['--effect', 'constructor=destroy', '--effect', 'toString=destroy'];
+    const trusted = await terminal.run('servers', 'trust', 'constructor', '--yes', ...effects);
+    expect(trusted.out).toContain('Trusted 3 tools of constructor.');
+    expect((await terminal.run('call', 'constructor__look')).out).toContain('done');
+    for (const name of ['constructor', 'toString'])
+      expect((await terminal.run('call', `constructor__${name}`)).out, name).toContain('routed_to_approval');
+    writeFileSync(
+      join(terminal.home, 'config.toml'),
+      `${config()}[servers.constructor.effects]\nconstructor = "read"\n`,
+    );
+    expect((await terminal.run('call', 'constructor__constructor')).out).toContain('done');
+    expect((await terminal.run('servers', 'remove', 'constructor')).code).toBe(0);
+    expect(await terminal.json('servers')).toEqual([]);
+    const refused = await terminal.run('servers', 'add', '__proto__', '--', ...file);
+    expect(refused).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"__proto__" is not a usable name'),
+    });
+  });
+
   it('shows a changed definition field by field and trusts it on request', async () => {
     await add('--yes');
     write([

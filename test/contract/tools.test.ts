@@ -60,6 +60,17 @@ describe('every tool', () => {
     expect(stated.map(({ tool }) => tool.name)).toEqual(decisions.map(({ tool }) => tool.name));
   });
 
+  it('declares the arguments that steer it, which a permit does not cover', () => {
+    for (const { tool } of tools()) {
+      const takes = Object.keys(tool.input.json.properties ?? {});
+      const steering = [
+        ...(takes.includes('dry_run') ? ['dry_run'] : []),
+        ...(tool.needsPermit ? ['approval_id'] : []),
+      ];
+      expect(tool.governanceArgs ?? [], tool.name).toEqual(steering);
+    }
+  });
+
   it('refuses an argument it does not know', () => {
     for (const { tool } of tools()) {
       const parsed = tool.input.parse({ surely_unknown_argument: 1 });

@@ -56,7 +56,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   appendFileSync(`${file}.calls`, `${JSON.stringify(params)}\n`);
   const { answers = {} } = script();
   if (params.task) return send({ id, result: { task: handle('their-task') } });
-  const answer = answers[params.name] ?? { result: { content: [{ type: 'text', text: 'done' }] } };
+  const own = Object.hasOwn(answers, params.name) ? answers[params.name] : undefined;
+  const answer = own ?? { result: { content: [{ type: 'text', text: 'done' }] } };
   if (answer.stderr) process.stderr.write(`${answer.stderr}\n`);
   for (const progress of answer.progress ?? [])
     send({

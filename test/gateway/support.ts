@@ -15,6 +15,7 @@ import { LOCAL_AGENT, type Principal } from '../../src/contract/principal.ts';
 import { type GatewayDb, readSeen } from '../../src/gateway/store.ts';
 import { TRUST_TOOL, trustArgs } from '../../src/gateway/trust.ts';
 import type { CallRequest } from '../../src/kernel/call/call.ts';
+import { lookup } from '../../src/lib/lookup.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
 
 export const PERSON: Principal = { kind: 'person', id: 'ada' };
@@ -90,7 +91,7 @@ async function trustServer(
   const seen = await readSeen(app.database.db as unknown as GatewayDb, server, target);
   const pins = seen
     .filter(({ tool, hash }) => live.get(tool) === hash)
-    .map((one) => ({ ...one, effect: effects[one.tool] ?? one.effect }));
+    .map((one) => ({ ...one, effect: lookup(effects, one.tool) ?? one.effect }));
   const bound = await app.inventory.resolve(TRUST_TOOL);
   if (!bound) throw new Error('The gateway has no tool to trust with.');
   const args = trustArgs(server, pins);

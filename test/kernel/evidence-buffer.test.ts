@@ -99,6 +99,26 @@ describe.each(ENGINES)('evidence of reads on %s', (engine) => {
     expect((await verifyLog(store.database, { publicKeys: [], rows: true })).problems).toEqual([]);
   });
 
+  it.each([
+    ['a function', Object],
+    ['an object', {}],
+    ['a boolean', true],
+    ['a symbol', Symbol('effect')],
+  ])('is written without a row that has %s in a cell, which is reported', async (_what, effect) => {
+    const recorder = new Recorder(store.database, log);
+    const bad = readEvidence({ effect: effect as unknown as string });
+    const good = [readEvidence(), readEvidence(), readEvidence()];
+    for (const one of [good[0], bad, good[1]]) await recorder.add(one as CallEvidence);
+    await recorder.flush();
+    expect(recorder.state).toMatchObject({ writable: true, waiting: 0, unwritten: 1 });
+    await recorder.add(good[2] as CallEvidence);
+    await recorder.flush();
+    expect(new Set(await written())).toEqual(new Set(good.map(({ row }) => row.call_id)));
+    expect(said).toMatchObject([{ fields: { call: bad.row.call_id, tool: 'ledger_read' } }]);
+    expect((await bodies()).join('\n')).toContain(`"unwritten_call":"${bad.row.call_id}"`);
+    expect((await bodies()).join('\n')).toContain(`"reason":"unstorable_${typeof effect}"`);
+  });
+
   it('is written once when the commit succeeded but its answer was lost', async () => {
     let lose = true;
     const database: Database = {

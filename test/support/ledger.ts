@@ -83,6 +83,7 @@ const write = define({
   profiles: CHANGE_PROFILES,
   policyName: 'ledger.write',
   privateArgs: ['secret_note'],
+  governanceArgs: ['dry_run'],
   input: z.object({
     text: z.string().min(1),
     run_id: z.string().optional(),
@@ -159,6 +160,7 @@ const permitted = define({
   effect: 'change',
   profiles: CHANGE_PROFILES,
   needsPermit: true,
+  governanceArgs: ['dry_run', 'approval_id'],
   input: textOf.extend({ approval_id: z.string(), dry_run: z.boolean().optional() }),
   output: z.object({ written: z.string() }),
   async bind(_args, { db }) {

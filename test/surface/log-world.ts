@@ -46,6 +46,7 @@ const permitted = define({
   effect: 'change',
   profiles: CHANGE_PROFILES,
   needsPermit: true,
+  governanceArgs: ['approval_id'],
   input: z.object({ text: z.string(), approval_id: z.string() }),
   output: z.object({ written: z.string() }),
   bind: async () => ({ line: 1 }),

@@ -14,6 +14,7 @@ import { latestEntryTime } from '../../kernel/views/audit.ts';
 import { describeDatabaseError } from '../../lib/database-error.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { VERSION } from '../../lib/log.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { shellWord } from '../../lib/text.ts';
 import { findFileDamage } from '../../storage/open.ts';
 import { isPostgresUrl, StoreError, storeError } from '../../storage/store-error.ts';
@@ -71,7 +72,7 @@ export async function doctor(global: GlobalOptions): Promise<void> {
   if (global.json) return printJson({ version: VERSION, findings });
   const sign = { ok: paint('green', '✓'), warn: paint('yellow', '!'), fail: paint('red', '✗') } as const;
   for (const { check, status, detail, fix } of findings) {
-    print(`${sign[status]} ${(LABELS[check] ?? check).padEnd(14)} ${detail}`);
+    print(`${sign[status]} ${(lookup(LABELS, check) ?? check).padEnd(14)} ${detail}`);
     if (fix) print(`  ${''.padEnd(14)} → ${fix}`);
   }
 }

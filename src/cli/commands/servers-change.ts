@@ -7,6 +7,7 @@ import type { ToolReview } from '../../gateway/review.ts';
 import { looksLikeCredential, looksSecret, SecretStore } from '../../gateway/secrets.ts';
 import { forget, type Pin } from '../../gateway/store.ts';
 import { serverTrust, trustArgs } from '../../gateway/trust.ts';
+import { lookup, put } from '../../lib/lookup.ts';
 import { replaceFile } from '../../lib/replace-file.ts';
 import { askYesNo } from '../../terminal/ask.ts';
 import { print, printJson, printStderr } from '../../terminal/output.ts';
@@ -114,7 +115,7 @@ function withReferences(name: string, table: ServerTable, moved: Record<string, 
         const isSecret = looksSecret(key) || looksLikeCredential(value);
         if (!isSecret || /\$\{(env|secret):/.test(value)) return [key, value];
         const secret = `${name}.${key}`;
-        moved[secret] = value;
+        put(moved, secret, value);
         return [key, `\${secret:${secret}}`];
       }),
     );
@@ -149,7 +150,7 @@ async function trustListed(
   const wanted = tools.filter(
     ({ tool, state }) =>
       (only.length === 0 || only.includes(tool)) &&
-      (state === 'new' || state === 'changed' || tool in effects),
+      (state === 'new' || state === 'changed' || Object.hasOwn(effects, tool)),
   );
   const unknown = only.find((one) => !tools.some(({ tool }) => tool === one));
   if (unknown !== undefined)
@@ -158,7 +159,7 @@ async function trustListed(
     if (global.json) return printJson({ name, trusted: 0, waiting: 0 });
     return print(`${name} has nothing new to trust.`);
   }
-  const shown = wanted.map((one) => ({ ...one, effect: effects[one.tool] ?? one.effect }));
+  const shown = wanted.map((one) => ({ ...one, effect: lookup(effects, one.tool) ?? one.effect }));
   if (!global.json) print(`\n${shown.map(describeTool).join('\n\n')}\n`);
   if (!(options.yes || (await confirm(shown.length, name)))) {
     if (global.json) return printJson({ name, trusted: 0, waiting: shown.length });
@@ -199,7 +200,7 @@ export function removeServer(global: GlobalOptions, name: string): Promise<void>
   return withApp(global, async (app) => {
     await requireServer(app, name);
     const { path } = app.config;
-    const usesSecrets = JSON.stringify(app.config.servers[name] ?? {}).includes(SECRET_REFERENCE);
+    const usesSecrets = JSON.stringify(lookup(app.config.servers, name) ?? {}).includes(SECRET_REFERENCE);
     if (Object.hasOwn(app.config.servers, name)) {
       const next = withoutServer(readConfigText(path), name);
       if (next === undefined)

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import { isSafeForTokens, signIn } from '../../gateway/login.ts';
 import { TokenStore } from '../../gateway/oauth.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { print, printJson, printStderr } from '../../terminal/output.ts';
 import { withApp } from '../context.ts';
 import { requireServer } from './servers.ts';
@@ -23,7 +24,7 @@ export function loginServer(
 ): Promise<void> {
   return withApp(global, async (app) => {
     if (address === undefined) await requireServer(app, name);
-    const configured = Object.hasOwn(app.config.servers, name) ? app.config.servers[name]?.url : undefined;
+    const configured = lookup(app.config.servers, name)?.url;
     const url = address ?? configured;
     if (url === undefined || !URL.canParse(url))
       throw new CliError(`The server ${name} has no URL. Only servers that are reached by URL use OAuth.`, 2);

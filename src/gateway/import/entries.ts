@@ -1,5 +1,6 @@
 import type { ClientName } from '../../clients/formats.ts';
 import { isObject } from '../../lib/is-object.ts';
+import { lookup, put } from '../../lib/lookup.ts';
 import type { ServerTable } from '../config-file.ts';
 import { looksLikeCredential, looksSecret } from '../secrets.ts';
 
@@ -139,7 +140,7 @@ function referring(
         throw new ImportError(`uses ${other} in ${key}, which only the client resolves`);
       if (text.includes('${env:') || !(looksSecret(key) || looksLikeCredential(text))) return [key, text];
       const secret = `${name}.${key}`;
-      secrets[secret] = text;
+      put(secrets, secret, text);
       return [key, `\${secret:${secret}}`];
     }),
   );
@@ -153,7 +154,7 @@ function warningsOf({ args = [], url }: ServerTable, entry: Entry): string[] {
     ...(url !== undefined && looksLikeCredential(url)
       ? ['The URL contains a password, which stays there']
       : []),
-    ...(TOOL_LISTS.some((key) => hasEntries(entry[key]))
+    ...(TOOL_LISTS.some((key) => hasEntries(lookup(entry, key)))
       ? ['The client restricts its tools; that is not imported. Trust only the tools you want']
       : []),
   ];
@@ -172,7 +173,7 @@ function withoutCredentials(
     if (!looksLikeCredential(one) && !isNamed && !(/^--?[^=]+$/.test(before) && looksSecret(before)))
       return one;
     const secret = `${name}.argument-${index + 1}`;
-    secrets[secret] = isNamed ? (value ?? '') : one;
+    put(secrets, secret, isNamed ? (value ?? '') : one);
     return `${isNamed ? `${option}=` : ''}\${secret:${secret}}`;
   });
 }
@@ -182,7 +183,7 @@ const withoutParameters = (name: string, url: string, secrets: Record<string, st
   url.replace(/([?&])([^=&#]+)=([^&#]+)/g, (whole, mark: string, key: string, value: string) => {
     if (!looksSecret(key) && !looksLikeCredential(value)) return whole;
     const secret = `${name}.${key.replace(/[^A-Za-z0-9_.-]/g, '_')}`;
-    secrets[secret] = value;
+    put(secrets, secret, value);
     return `${mark}${key}=\${secret:${secret}}`;
   });
 

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts';
 import type { FieldRow } from '../../contract/presentation.ts';
 import { isObject } from '../../lib/is-object.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { humanName } from '../../lib/words.ts';
 
 const MAX_ROWS = 200;
@@ -126,5 +127,5 @@ function departure(value: JsonValue, schema: JsonSchema | undefined): Pick<Field
 
 function propertyOf(schema: JsonSchema | undefined, name: string): JsonSchema | undefined {
   const properties = schema?.properties as Record<string, JsonSchema> | undefined;
-  return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return lookup(properties, name);
 }

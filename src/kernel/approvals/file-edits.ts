@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { PresentationBlock } from '../../contract/presentation.ts';
 import { isChange, type Tool } from '../../contract/tool.ts';
 import { isObject } from '../../lib/is-object.ts';
+import { lookup } from '../../lib/lookup.ts';
 
 /** Arguments that name a file, in the order in which they are believed. */
 const PATHS = ['path', 'file_path', 'filePath', 'filepath', 'target_file', 'filename', 'file', 'uri'];
@@ -68,7 +69,7 @@ function toEdit(value: JsonValue): Edit | undefined {
 
 function textOf(args: JsonObject, names: readonly string[]): { name: string; text: string } | undefined {
   for (const name of names) {
-    const text = Object.hasOwn(args, name) ? args[name] : undefined;
+    const text = lookup(args, name);
     if (typeof text === 'string') return { name, text };
   }
   return undefined;

@@ -4,6 +4,7 @@ import { openTestStore, type TestStore } from '../../../test/support/engines.ts'
 import type { JsonObject } from '../../contract/json.ts';
 import type { Approval } from '../../contract/ports.ts';
 import { LOCAL_AGENT, type Principal } from '../../contract/principal.ts';
+import type { Schema } from '../../contract/schema.ts';
 import { toolNamed } from '../call/steps.fixture.ts';
 import type { ApprovalsTable } from '../store/tables.ts';
 import { ADA, minutesLater, openQueue, type TestQueue } from './approvals.fixture.ts';
@@ -157,5 +158,28 @@ describe('a permit that the call does not name', () => {
   it('is not found by an argument of that name where the tool needs no permit', async () => {
     const args = { text: 'another', approval_id: permit.uuid };
     expect(await use(args)).toBeUndefined();
+  });
+
+  it('covers every argument of a tool that declares none to steer it', async () => {
+    const input: Schema = { json: {}, parse: (value) => ({ ok: true, value }) };
+    const tool = toolNamed('ledger_write', { governanceArgs: undefined, input });
+    const remote = openQueue(store.database, { tool });
+    const plain = await propose(remote);
+    expect(plain.args).toEqual({ text: 'line' });
+    await set(plain, { state: 'approved' });
+    const others: readonly JsonObject[] = [
+      { dry_run: false },
+      { dry_run: true },
+      { approval_id: '--force' },
+      { approval_id: plain.uuid },
+    ];
+    for (const more of others)
+      expect(await find(remote, { text: 'line', ...more }), JSON.stringify(more)).toBeUndefined();
+    const forced = { text: 'line', approval_id: '--force', dry_run: false };
+    const other = await propose(remote, { args: forced });
+    expect(other.args).toEqual(forced);
+    await set(other, { state: 'approved' });
+    expect(await find(remote, forced)).toMatchObject({ id: other.id });
+    expect(await find(remote, { text: 'line' })).toMatchObject({ id: plain.id });
   });
 });

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ArgumentPredicate, StandingDraft } from '../../contract/standing.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
 import { linksIn, linksOnlyTo } from '../../lib/links.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { cutWords } from '../../lib/words.ts';
 
 /** Why a call's arguments are not covered; undefined when they are. */
@@ -9,7 +10,7 @@ export function uncovered(predicates: readonly ArgumentPredicate[], args: JsonOb
   const known = new Set(predicates.map(({ arg }) => arg));
   for (const name of Object.keys(args)) if (!known.has(name)) return `${name} is given`;
   for (const predicate of predicates) {
-    const value = Object.hasOwn(args, predicate.arg) ? args[predicate.arg] : undefined;
+    const value = lookup(args, predicate.arg);
     if (!holds(predicate, value)) return `${predicate.arg} is different`;
   }
   return undefined;

@@ -53,10 +53,13 @@ describe('a call whose tool does not present it', () => {
     expect((await present({}, { text: 'word '.repeat(40) })).gist).toMatch(/^Text: (word ){20,31}word…$/u);
   });
 
-  it('does not list the arguments that steer it, unless they are those of a remote tool', async () => {
+  it('does not list the arguments that the tool declares to steer it, and every other', async () => {
     const steering = { dry_run: true, approval_id: 'a', idempotency_key: 'k' };
-    expect((await present({}, steering)).body).toEqual([]);
-    expect((await present({ verbatimArgs: true }, steering)).body).toMatchObject([
+    const rowsOf = async (tool: Parameters<typeof present>[0]) => (await present(tool, steering)).body;
+    expect(await rowsOf({ governanceArgs: ['dry_run', 'approval_id'] })).toMatchObject([
+      { rows: [{ name: 'idempotency_key' }] },
+    ]);
+    expect(await rowsOf({})).toMatchObject([
       { rows: [{ name: 'dry_run' }, { name: 'approval_id' }, { name: 'idempotency_key' }] },
     ]);
   });

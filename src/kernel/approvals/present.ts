@@ -13,6 +13,7 @@ import type { Principal } from '../../contract/principal.ts';
 import { SERVER_CATEGORY } from '../../contract/servers.ts';
 import type { Tool } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { timeLimit } from '../../lib/time-limit.ts';
 import { cutWords, fitTitle, humanName } from '../../lib/words.ts';
 import { fieldRows } from './fields.ts';
@@ -122,8 +123,8 @@ export function mainArgument({ input }: Tool, args: JsonObject): string | undefi
   const required = Array.isArray(input.json.required) ? input.json.required : [];
   const names = [...required.map(String), ...Object.keys(args)];
   const rows = names
-    .filter((name) => typeof args[name] === 'string' && args[name] !== '')
-    .flatMap((name) => fieldRows({ [name]: args[name] ?? '' }, input.json, NONE))
+    .filter((name) => typeof lookup(args, name) === 'string' && lookup(args, name) !== '')
+    .flatMap((name) => fieldRows({ [name]: lookup(args, name) ?? '' }, input.json, NONE))
     .filter(({ type }) => type === 'text' || type === 'code');
   // Which database it runs on says less than what it runs there.
   const row = rows.find(({ name }) => RUNS.test(name)) ?? rows[0];
@@ -132,17 +133,14 @@ export function mainArgument({ input }: Tool, args: JsonObject): string | undefi
 
 const RUNS = /(^|_)(sql|statement|script|command)$/iu;
 const NONE: ReadonlySet<string> = new Set();
-/** They steer the call and say nothing about what it does. */
-const STEERING: readonly string[] = ['dry_run', 'approval_id', 'idempotency_key'];
 
 /** Everything the body does not show, so that no argument is hidden from the person who decides. */
 function restOf(
-  { input, verbatimArgs }: Tool,
+  { input, governanceArgs = [] }: Tool,
   args: JsonObject,
   { title, covers }: { readonly title: string; readonly covers: readonly string[] },
 ): PresentationBlock[] {
-  const steering = verbatimArgs ? [] : STEERING;
-  const rows = fieldRows(args, input.json, new Set([...covers, ...steering]));
+  const rows = fieldRows(args, input.json, new Set([...covers, ...governanceArgs]));
   return rows.length === 0 ? [] : [{ type: 'fields', title, rows, source: 'agent' }];
 }
 
@@ -210,10 +208,10 @@ export function describeRule(
   reason: string,
   label: string | undefined,
 ): { id: string; title: string; sentence: string } {
-  const known = Object.hasOwn(RULES, id) ? RULES[id] : undefined;
+  const known = lookup(RULES, id);
   const [kind = '', ...rest] = id.split(':');
   const name = humanName(rest.at(-1) ?? id);
-  const group = Object.hasOwn(RULE_KINDS, kind) ? RULE_KINDS[kind] : undefined;
+  const group = lookup(RULE_KINDS, kind);
   const title = known ?? (kind === 'template' ? name : group ? `${group} “${name}”` : humanName(id));
   return { id, title, sentence: sentenceOf(id, reason, label) };
 }
@@ -226,7 +224,7 @@ const FIXED_SENTENCES: Readonly<Record<string, string>> = {
 };
 
 function sentenceOf(id: string, reason: string, label: string | undefined): string {
-  if (Object.hasOwn(FIXED_SENTENCES, id)) return FIXED_SENTENCES[id] ?? reason;
+  if (Object.hasOwn(FIXED_SENTENCES, id)) return lookup(FIXED_SENTENCES, id) ?? reason;
   // The documented reply to agents; a person reads the part in parentheses, or what the rule is for.
   const fixed = /^tool '[^']*' requires approval(?: \((.+)\))?$/u.exec(reason);
   const words = fixed ? (fixed[1] ?? label ?? 'this rule requires approval for the tool') : reason;

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { ToolError } from '../../contract/errors.ts';
-import { type JsonObject, withoutFalseDryRun } from '../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import type { Approval, Log, Proposal } from '../../contract/ports.ts';
 import { type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
-import type { Tool } from '../../contract/tool.ts';
+import { permittedArgs, type Tool, withoutFalseDryRun } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { digest } from '../../lib/canonical.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { saltContext } from '../log/rows/approval-terms.ts';
 import { writeWithEvidence } from '../log/write.ts';
 import type { SignersFor } from '../passkeys/requirement.ts';
@@ -139,7 +140,7 @@ export class ApprovalQueue {
       await bound.tool.check(parsed.value as JsonObject, await bound.services(), proposal.requester);
     return this.#insert(bound, {
       ...proposal,
-      args: withoutFalseDryRun(parsed.value as JsonObject, bound.tool),
+      args: withoutFalseDryRun(bound.tool, parsed.value as JsonObject),
       rule: proposal.kind === 'permit' ? 'permit' : 'proposal',
       said: proposal.reason,
       asked: '',
@@ -149,9 +150,10 @@ export class ApprovalQueue {
   /** An approved permit for exactly this call, by the id in its arguments or by its digest. */
   async findPermit(call: Pick<AskedCall, 'bound' | 'args' | 'principal'>): Promise<Approval | undefined> {
     const { bound, principal } = call;
-    const named = call.args.approval_id;
-    const permit = typeof named === 'string' || typeof named === 'number' ? await this.get(named) : undefined;
-    if (named !== undefined && bound.tool.needsPermit) {
+    const named = bound.tool.needsPermit ? call.args.approval_id : undefined;
+    if (named !== undefined) {
+      const permit =
+        typeof named === 'string' || typeof named === 'number' ? await this.get(named) : undefined;
       if (!permit) throw new ToolError('approval_invalid', `Approval ${String(named)} not found.`);
       await this.#mustFit(permit, call);
       return permit;
@@ -227,7 +229,7 @@ export class ApprovalQueue {
       limit: 20,
     });
     const inContext = (row: Approval) =>
-      Object.entries(context).every(([name, value]) => row.context[name] === value);
+      Object.entries(context).every(([name, value]) => lookup(row.context, name) === value);
     return same.find(
       (row) => row.context.replay_key === replayKey && inContext(row) && !isExpired(row, this.ports.now()),
     );
@@ -277,7 +279,7 @@ export class ApprovalQueue {
         : undefined;
     const wanted =
       kind === 'permit'
-        ? digest(bound.tool.name, permitArgs(proposal.args, binding))
+        ? permitDigestOf(bound.tool, proposal.args, binding)
         : digest(bound.tool.name, proposal.args);
     const { args, requester } = proposal;
     const presented = await presentAsked(bound, args, {
@@ -299,7 +301,7 @@ export class ApprovalQueue {
       tool: bound.tool.name,
       toolkit: bound.toolkit.id,
       effect: bound.tool.effect,
-      args: JSON.stringify(kind === 'permit' ? withoutPermit(proposal.args) : proposal.args),
+      args: JSON.stringify(kind === 'permit' ? permittedArgs(bound.tool, proposal.args) : proposal.args),
       digest: wanted,
       binding: binding ? JSON.stringify(binding) : null,
       requester: principalName(proposal.requester),
@@ -356,17 +358,10 @@ const contextOf = async ({ toolkit, services }: BoundTool): Promise<JsonObject> 
 export const isExpired = (approval: Approval, now: Date): boolean =>
   approval.expiresAt !== undefined && approval.expiresAt <= now;
 
-/** A permit covers the call, not its own id nor whether it was tried dry first. */
-function withoutPermit({ approval_id: _id, dry_run: _dry, ...rest }: JsonObject): JsonObject {
-  return rest;
-}
-
-const permitArgs = (args: JsonObject, binding: JsonObject = {}): JsonObject => ({
-  args: withoutPermit(args),
-  binding,
-});
+const permitDigestOf = (tool: Tool, args: JsonObject, binding: JsonObject = {}): string =>
+  digest(tool.name, { args: permittedArgs(tool, args), binding });
 
 async function permitDigest(bound: BoundTool, args: JsonObject): Promise<string> {
   const binding = bound.tool.bind ? await bound.tool.bind(args, await bound.services()) : undefined;
-  return digest(bound.tool.name, permitArgs(args, binding));
+  return permitDigestOf(bound.tool, args, binding);
 }

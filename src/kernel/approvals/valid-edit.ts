@@ -1,6 +1,7 @@
 import { ToolError } from '../../contract/errors.ts';
-import { type JsonObject, withoutFalseDryRun } from '../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { Approval } from '../../contract/ports.ts';
+import { withoutFalseDryRun } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { type ApprovalQueue, requireComplete } from './queue.ts';
 
@@ -23,7 +24,7 @@ export async function validEdit(
     const lines = parsed.issues.slice(0, 10).map(({ path, message }) => `${path || 'arguments'}: ${message}`);
     throw new ToolError('invalid_input', `Invalid arguments for ${approval.tool}: ${lines.join('; ')}.`);
   }
-  const checked = withoutFalseDryRun(parsed.value as JsonObject, bound.tool);
+  const checked = withoutFalseDryRun(bound.tool, parsed.value as JsonObject);
   requireComplete(bound.tool, checked);
   if (bound.tool.check) await bound.tool.check(checked, await bound.services(), approval.requester);
   return { args: checked, bound };

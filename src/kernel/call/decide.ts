@@ -121,7 +121,7 @@ function evaluateCall(call: CallState, next: Next, ports: Ports): Promise<Outcom
   const decision = policy.decide(query);
   call.decision = decision;
 
-  if (decision.rule === UNREADABLE && tool.alwaysAnswers) return next(call);
+  if (decision.rule === UNREADABLE && tool.alwaysAnswers && tool.effect === 'read') return next(call);
   const asksNobody =
     decision.action === 'allow' &&
     tool.effect !== 'decide' &&

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
 import { principalName } from '../../contract/principal.ts';
+import { isEffect, type Tool } from '../../contract/tool.ts';
 import type { EntryInput, EntryKind } from '../log/entry.ts';
 import { type SealedPayload, sealPayload } from '../log/log.ts';
 import { redactPrivate, redactSecrets } from '../log/privacy.ts';
@@ -10,6 +11,9 @@ import type { CallState } from './call.ts';
 
 /** Arguments beyond this size are kept as a hash only. */
 const MAX_KEPT = 256 * 1024;
+
+/** An effect that is not one of the known ones is refused, and may be no text at all. */
+const effectOf = ({ effect }: Tool): string => (isEffect(effect) ? effect : 'unknown');
 
 /** The call's row as it is known so far. */
 export function callRow(call: CallState): CallsTable {
@@ -23,7 +27,7 @@ export function callRow(call: CallState): CallsTable {
     tool: tool.name,
     toolkit: toolkit.id,
     category: tool.category,
-    effect: tool.effect,
+    effect: effectOf(tool),
     principal: principalName(request.principal),
     client: request.client ?? null,
     transport: request.transport,
@@ -56,7 +60,7 @@ export function entryOf(call: CallState, kind: EntryKind, more: Partial<EntryInp
     run: call.runId,
     tool: tool.name,
     toolkit: toolkit.id,
-    effect: tool.effect,
+    effect: effectOf(tool),
     principal: principalName(request.principal),
     client: request.client,
     transport: request.transport,

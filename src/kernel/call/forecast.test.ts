@@ -117,7 +117,7 @@ describe('the forecast of a call', () => {
   it('is a dry run where the call asks for one, but not where the argument is a remote tool’s own', async () => {
     await forecast(write, LOCAL_AGENT, { dry_run: true });
     await forecast(write, LOCAL_AGENT, { dry_run: 'true' });
-    await forecast({ ...write, verbatimArgs: true }, LOCAL_AGENT, { dry_run: true });
+    await forecast({ ...write, governanceArgs: [] }, LOCAL_AGENT, { dry_run: true });
     expect(asked.map(({ dryRunRequested }) => dryRunRequested)).toEqual([true, false, false]);
   });
 

@@ -2,7 +2,7 @@ import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Action } from '../../contract/policy.ts';
 import { type Principal, principalName } from '../../contract/principal.ts';
-import { isChange } from '../../contract/tool.ts';
+import { asksForDryRun, isChange } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import type { Decision, Explanation, PolicyCall } from '../policy/index.ts';
 import { findFullLimit } from '../policy/usage.ts';
@@ -53,7 +53,7 @@ export function createForecaster(ports: ForecastPorts): Forecaster {
   return {
     async call({ bound, args, principal, at = now() }) {
       const state = await readState();
-      const dryRunRequested = !bound.tool.verbatimArgs && args.dry_run === true;
+      const dryRunRequested = asksForDryRun(bound.tool, args);
       const asked = { subject: subjectOf(bound), args, principal, now: at, dryRunRequested };
       const explanation = policy.current.explain(asked);
       const decided =

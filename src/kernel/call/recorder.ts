@@ -4,7 +4,7 @@ import { withCause } from '../../lib/database-error.ts';
 import type { PreparedEntry } from '../log/entry.ts';
 import { type EvidenceWrite, writeWithEvidence } from '../log/write.ts';
 import type { Database } from '../store/database.ts';
-import { CALLS, PAYLOADS } from '../store/statements.ts';
+import { CALLS, PAYLOADS, requireStorable } from '../store/statements.ts';
 import type { AuditPayloadsTable, CallArtifactsTable, CallsTable } from '../store/tables.ts';
 import { writeGroup } from './write-group.ts';
 
@@ -149,6 +149,7 @@ const sizeOf = ({ entry, payloads }: CallEvidence): number =>
 
 async function insert(write: EvidenceWrite, group: readonly CallEvidence[]): Promise<void> {
   const artifacts = group.flatMap((one) => one.artifacts);
+  for (const row of artifacts) requireStorable('call_artifacts', row);
   write.insert(CALLS, ...group.map(({ row }) => row));
   write.insert(PAYLOADS, ...group.flatMap(({ payloads }) => payloads));
   if (artifacts.length > 0) await write.trx.insertInto('call_artifacts').values(artifacts).execute();

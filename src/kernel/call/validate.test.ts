@@ -76,7 +76,7 @@ describe('arguments', () => {
     expect(await dry(true)).toBe(true);
     expect(await dry('true')).toBe(false);
     expect(await dry(false)).toBe(false);
-    expect(await dry(true, { verbatimArgs: true })).toBe(false);
+    expect(await dry(true, { governanceArgs: undefined })).toBe(false);
   });
 
   it('of a prepared call that was approved answer the call that was sent', async () => {

@@ -1,5 +1,6 @@
 import { ToolError } from '../../contract/errors.ts';
-import { type JsonObject, withoutFalseDryRun } from '../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { asksForDryRun, withoutFalseDryRun } from '../../contract/tool.ts';
 import { digest } from '../../lib/canonical.ts';
 import { describeDatabaseError } from '../../lib/database-error.ts';
 import { checkJson } from '../../lib/json-shape.ts';
@@ -50,11 +51,11 @@ export const validateInput = (): Step => (call, next) => {
     });
   }
   // The parse just proved it an object of the tool's own shape.
-  call.args = withoutFalseDryRun(withoutUnset(parsed.value as JsonObject), tool);
+  call.args = withoutFalseDryRun(tool, withoutUnset(parsed.value as JsonObject));
   call.digest = digest(tool.name, call.args);
   call.askedDigest = askedDigestOf(call);
   call.runId = tool.runOf?.(call.args) ?? call.request.parent?.runId;
-  call.dryRunRequested = !tool.verbatimArgs && call.args.dry_run === true;
+  call.dryRunRequested = asksForDryRun(tool, call.args);
   return next(call);
 };
 
@@ -76,7 +77,7 @@ function adoptRaw(call: CallState): void {
   const { args, bound } = call.request;
   if (args === null || typeof args !== 'object' || Array.isArray(args)) return;
   const raw = args as JsonObject;
-  call.dryRunRequested = raw.dry_run === true;
+  call.dryRunRequested = asksForDryRun(bound.tool, raw);
   const run = bound.tool.runOf && typeof raw.run_id === 'string' ? bound.tool.runOf(raw) : undefined;
   call.runId = cleanRunId(run) ?? call.runId;
 }

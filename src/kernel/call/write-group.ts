@@ -81,23 +81,26 @@ async function withoutWritten(
   return group.filter(({ entry }) => !known.has(entry.hash));
 }
 
+/** A row that cannot be stored may have anything in its cells. */
+const label = (cell: unknown): string => cleanLabel(typeof cell === 'symbol' ? typeof cell : String(cell));
+
 /** The call was answered with the hash of an entry that no log will have; the log says so in its place. */
 async function noteUnwritten(
   database: Database,
   { row, entry }: CallEvidence,
   cause: unknown,
 ): Promise<void> {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown';
   const note = prepareEntry({
     kind: 'read',
     at: entry.at,
-    principal: cleanLabel(row.principal),
-    transport: cleanLabel(row.transport),
+    principal: label(row.principal),
+    transport: label(row.transport),
     extra: {
-      unwritten_call: cleanLabel(row.call_id),
-      tool: cleanLabel(row.tool),
+      unwritten_call: label(row.call_id),
+      tool: label(row.tool),
       evidence_hash: entry.hash,
-      reason: cleanLabel(code),
+      reason: label(code),
     },
   });
   await writeWithEvidence(database, async ({ append }) => append(note));

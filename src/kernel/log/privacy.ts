@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
+import { lookup, put } from '../../lib/lookup.ts';
 import { newSalt } from '../../lib/random.ts';
 
 /**
@@ -14,13 +15,13 @@ export function redactPrivate(
 ): JsonObject {
   let shown: JsonObject | undefined;
   for (const name of Object.keys(args)) {
-    const value = args[name] as JsonValue;
+    const value = lookup(args, name) as JsonValue;
     const hidden = privateArgs.includes(name) || isSecret(name);
     const redacted = hidden ? hide(value) : redactSecrets(value, isSecret);
     if (redacted === value) continue;
     shown ??= { ...args };
     // The copy has the field as its own by now, also one named `__proto__`.
-    shown[name] = redacted;
+    put(shown, name, redacted);
   }
   return shown ?? args;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../contract/json.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { leafHash } from '../../lib/merkle.ts';
 import type { Database } from '../store/database.ts';
 import { type Entry, readBody } from './entry.ts';
@@ -97,7 +98,7 @@ const TYPES: Readonly<Record<string, string>> = { read: 'access', change: 'chang
 /** The Elastic Common Schema; what it has no field for is under `countersign`. */
 function toEcs({ seq, hash, entry }: ValidEntry): JsonObject {
   const { at, kind, call, tool, effect, principal, client, status, code, rule, decision } = entry;
-  const type = entry.kind === 'refusal' ? 'denied' : TYPES[effect ?? ''];
+  const type = entry.kind === 'refusal' ? 'denied' : lookup(TYPES, effect ?? '');
   return withoutUnset({
     '@timestamp': at,
     ecs: ECS,
@@ -107,7 +108,7 @@ function toEcs({ seq, hash, entry }: ValidEntry): JsonObject {
       action: tool ?? kind,
       category: kind === 'config' ? ['configuration'] : ['api'],
       type: type === undefined ? undefined : [type],
-      outcome: status === undefined ? undefined : (OUTCOMES[status] ?? 'unknown'),
+      outcome: status === undefined ? undefined : (lookup(OUTCOMES, status) ?? 'unknown'),
       code,
       id: call,
       sequence: seq,

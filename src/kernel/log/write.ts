@@ -1,6 +1,12 @@
 import type { Transaction } from 'kysely';
 import type { Database, Engine } from '../store/database.ts';
-import { type InsertShape, insertRows, runStatement, statement } from '../store/statements.ts';
+import {
+  type InsertShape,
+  insertRows,
+  requireStorable,
+  runStatement,
+  statement,
+} from '../store/statements.ts';
 import type { Tables } from '../store/tables.ts';
 import type { PreparedEntry } from './entry.ts';
 import { appendEntries } from './log.ts';
@@ -47,7 +53,11 @@ class Collected {
       engine: database.engine,
       database,
       append: (...entries) => void this.entries.push(...entries),
-      insert: (shape, ...rows) => this.#rowsOf(shape as InsertShape<unknown>).push(...rows),
+      insert: (shape, ...rows) => {
+        // Here the job that brings a row fails alone; in the statement, all jobs of the transaction would.
+        for (const row of rows) requireStorable(shape.table, row as object);
+        this.#rowsOf(shape as InsertShape<unknown>).push(...rows);
+      },
     };
   }
 

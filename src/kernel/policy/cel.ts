@@ -1,6 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts';
 import { isObject } from '../../lib/is-object.ts';
+import { lookup, put } from '../../lib/lookup.ts';
 
 /** A place where an expression reads an argument: `args.media.alt` is the path `media`, `alt`. */
 export interface Access {
@@ -171,7 +172,7 @@ export function fieldsAt(type: CelType, path: readonly string[]): readonly strin
   let current: CelType | undefined = type;
   for (const part of path) {
     if (typeof current === 'string' || current === undefined) return undefined;
-    current = Object.hasOwn(current, part) ? current[part] : undefined;
+    current = lookup(current, part);
   }
   return typeof current === 'object' ? Object.keys(current) : undefined;
 }
@@ -184,7 +185,7 @@ export function isAlwaysThere(schema: unknown, path: readonly string[]): boolean
   const [name, ...rest] = path;
   if (name === undefined) return true;
   const properties = isObject(schema) ? schema.properties : undefined;
-  const field = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const field = isObject(properties) ? lookup(properties, name) : undefined;
   if (rest.length > 0) return field === undefined || isAlwaysThere(field, rest);
   if (!isObject(schema) || !isObject(field)) return false;
   return 'default' in field || (Array.isArray(schema.required) && schema.required.includes(name));
@@ -210,7 +211,7 @@ export function integerReader(schema: unknown): ((value: JsonValue) => unknown) 
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const copy: Record<string, unknown> = { ...(value as JsonObject) };
     for (const { name, read } of fields) {
-      if (Object.hasOwn(copy, name)) copy[name] = read(copy[name] as JsonValue);
+      if (Object.hasOwn(copy, name)) put(copy, name, read(lookup(copy, name) as JsonValue));
     }
     return copy;
   };

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Action, ToolkitPolicy } from '../../contract/policy.ts';
 import { isOfServer, isQuestion } from '../../contract/servers.ts';
-import { isChange } from '../../contract/tool.ts';
+import { isChange, isEffect } from '../../contract/tool.ts';
 import type { Catalogue } from './catalogue.ts';
 import { integerReader } from './cel.ts';
 import type { ConditionInput } from './conditions.ts';
@@ -75,6 +75,7 @@ function hardSays(subject: CallSubject, { mode, approvalMode, toolkits }: PlanIn
         .flatMap(({ hardRules }) => hardRules ?? [])
     : [];
   return [
+    ...(isEffect(subject.effect) ? [] : [UNKNOWN_EFFECT]),
     ...own.filter(({ applies }) => applies({ mode, approvalMode })).map(({ id, why }) => ask(id, why)),
     ...(subject.effect === 'destroy' ? [ask('destroy_approval', 'destructive')] : []),
   ];
@@ -138,6 +139,15 @@ const DEFAULT_REASONS: Readonly<Record<Action, (id: string, subject: CallSubject
   ask: (_, subject) => requiresApproval(subject),
   dry_run: (id) => `rule '${id}' makes it a dry run`,
   deny: (id, { name }) => `rule '${id}' denies tool '${name}'`,
+};
+
+/** No rule, limit or intent is meant for a call of which no one knows what it does. */
+const UNKNOWN_EFFECT: PolicyStep = {
+  rule: 'hard:unknown_effect',
+  source: 'hard',
+  action: 'deny',
+  reason: 'it is not known whether the tool reads, changes or destroys',
+  code: 'policy_denied_hard_rule',
 };
 
 /** What is left when nothing else speaks. */

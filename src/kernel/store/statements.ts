@@ -60,6 +60,20 @@ export const insertShape = <Row>(
   statements: new Map(),
 });
 
+const STORABLE: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'undefined']);
+
+/**
+ * Refuses cells that no engine can store, before a statement has them: SQLite's driver says nothing of the row then, or
+ * ends the process, and PostgreSQL's writes the source text of a function.
+ */
+export function requireStorable(table: string, row: object): void {
+  for (const [column, cell] of Object.entries(row)) {
+    if (STORABLE.has(typeof cell) || cell === null || Buffer.isBuffer(cell)) continue;
+    const message = `${table}.${column} is of type ${typeof cell}, which no database can store.`;
+    throw Object.assign(new TypeError(message), { code: `unstorable_${typeof cell}` });
+  }
+}
+
 /** Few distinct widths, so that few statements are ever prepared. */
 const WIDTHS = [128, 16, 1] as const;
 

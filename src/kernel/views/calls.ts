@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
+import { lookup, put } from '../../lib/lookup.ts';
 import { uuidFloor } from '../../lib/random.ts';
 import { parseObject } from '../store/cells.ts';
 import type { Database } from '../store/database.ts';
@@ -73,7 +74,8 @@ export async function countRuleHits({ db }: Database, since: Date): Promise<Reco
       .select((eb) => ['rule', eb.fn.countAll<number>().as('count')])
       .groupBy('rule')
       .execute();
-    for (const { rule, count } of rows) if (rule !== null) hits[rule] = (hits[rule] ?? 0) + Number(count);
+    for (const { rule, count } of rows)
+      if (rule !== null) put(hits, rule, (lookup(hits, rule) ?? 0) + Number(count));
   }
   return hits;
 }

@@ -5,6 +5,7 @@ import type { ArgumentPredicate, StandingDraft } from '../../contract/standing.t
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
 import { linksIn } from '../../lib/links.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { standingSentence } from '../approvals/predicates.ts';
 import { alwaysAsks } from '../approvals/standing.ts';
 import type { Kernel } from '../kernel.ts';
@@ -175,7 +176,7 @@ function draftFor({ agent, tool, decided }: Group, now: Date): StandingDraft | u
     predicates: names.map((arg) =>
       predicateFor(
         arg,
-        decided.map(({ args }) => args[arg] ?? null),
+        decided.map(({ args }) => lookup(args, arg) ?? null),
       ),
     ),
     until: new Date(now.getTime() + 7 * DAY_MS).toISOString(),

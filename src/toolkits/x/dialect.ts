@@ -2,6 +2,7 @@ import { type Dialect, embed, type Finished, failedStatuses, type Modes } from '
 import type { ErrorCode, ToolError } from '../../contract/errors.ts';
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
 import { isChange } from '../../contract/tool.ts';
+import { lookup } from '../../lib/lookup.ts';
 import type { XErrorCode } from './errors.ts';
 
 const ENVELOPE_VERSION = '1.0';
@@ -24,7 +25,7 @@ const TOLD_AS: Readonly<Record<string, ErrorCode | XErrorCode>> = {
 };
 
 /** The code a caller gets for one of the kernel's. */
-export const shownCode = (code: string): string => TOLD_AS[code] ?? code;
+export const shownCode = (code: string): string => lookup(TOLD_AS, code) ?? code;
 
 /** The v1.0 envelope: success, data, error, meta. */
 export const tuitbot: Dialect = {

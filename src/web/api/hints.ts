@@ -1,4 +1,5 @@
 import { type ErrorCode, findErrorSpec } from '../../contract/errors.ts';
+import { lookup } from '../../lib/lookup.ts';
 
 /** The catalogue's hints are for agents; a person at a page can do other things; null: the message says it all. */
 const FOR_PEOPLE: Readonly<Partial<Record<ErrorCode, string | null>>> = {
@@ -26,6 +27,7 @@ const FOR_PEOPLE: Readonly<Partial<Record<ErrorCode, string | null>>> = {
 /** What a person can do about an error of that code, where there is something to say beyond its message. */
 export function hintFor(code: string): string | undefined {
   const spec = findErrorSpec(code);
-  if (code in FOR_PEOPLE) return FOR_PEOPLE[code as ErrorCode] ?? undefined;
+  const own = lookup(FOR_PEOPLE, code);
+  if (own !== undefined) return own ?? undefined;
   return spec?.hintForPeople === undefined ? spec?.hint : (spec.hintForPeople ?? undefined);
 }

@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { isObject } from '../../lib/is-object.ts';
+import { lookup } from '../../lib/lookup.ts';
 import type { WebPorts } from '../ports.ts';
 import type { WebEnv } from '../sign-in.ts';
 import { answer } from './answer.ts';
@@ -25,7 +26,7 @@ export function addPageRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     if (!ports.toolkits.some((one) => one.id === id))
       throw new ToolError('not_found', `The ${id} toolkit is not enabled.`);
     const { toolkit, services } = await ports.inventory.load(id);
-    const view = Object.hasOwn(toolkit.views ?? {}, name) ? toolkit.views?.[name] : undefined;
+    const view = lookup(toolkit.views, name);
     if (!view) throw new ToolError('not_found', `${toolkit.title} has no view ${name}.`);
     return {
       data: await view(parseParams(context.req.query('params')), {

@@ -4,6 +4,7 @@ import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { policyRule } from '../../contract/policy.ts';
 import { LOCAL_AGENT, type Principal, parsePrincipal, principalName } from '../../contract/principal.ts';
+import { asksForDryRun } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { describeRule } from '../../kernel/approvals/present.ts';
 import { compilePolicy, PolicyError, type PolicyInput, templatesOf } from '../../kernel/policy/index.ts';
@@ -167,7 +168,7 @@ async function explainDraft(
   const rules = [...input.policy.rules.filter(({ id }) => id !== rule.id), rule];
   const policy = await compilePolicy({ ...input, policy: { ...input.policy, rules } });
   const subject = { name: tool.name, toolkit: toolkit.id, category: tool.category, effect: tool.effect };
-  const dryRunRequested = !tool.verbatimArgs && args.dry_run === true;
+  const dryRunRequested = asksForDryRun(tool, args);
   const { decision, considered } = policy.explain({
     subject,
     args,

@@ -1,6 +1,7 @@
 import { Children, Fragment, type ReactNode } from 'react';
 import { DIFFERS } from '../../contract/ports.ts';
 import type { Environment } from '../../contract/presentation.ts';
+import { lookup } from '../../lib/lookup.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 export type Tone = 'neutral' | 'info' | 'good' | 'warn' | 'bad';
@@ -55,7 +56,7 @@ const STATES: Readonly<Record<string, Tone>> = {
 };
 
 /** The tone that a state, outcome, effect or decision has everywhere. */
-const toneOf = (state: string): Tone => STATES[state] ?? 'neutral';
+const toneOf = (state: string): Tone => lookup(STATES, state) ?? 'neutral';
 
 /** A stored state, an outcome or a decision as a label. */
 export const StateBadge = ({ state }: { readonly state: string }) => (

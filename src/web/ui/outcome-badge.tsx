@@ -1,3 +1,4 @@
+import { lookup } from '../../lib/lookup.ts';
 import { Badge, type Tone } from './badge.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -28,8 +29,8 @@ interface Props {
 
 /** How a call ended, in a word. */
 export function OutcomeBadge({ status, approval }: Props) {
-  const asked = status === 'routed' && approval ? (ASKED[approval] ?? APPROVED) : undefined;
-  const [word, tone, icon] = asked ?? OUTCOMES[status] ?? [status, 'neutral', 'info'];
+  const asked = status === 'routed' && approval ? (lookup(ASKED, approval) ?? APPROVED) : undefined;
+  const [word, tone, icon] = asked ?? lookup(OUTCOMES, status) ?? [status, 'neutral', 'info'];
   return (
     <Badge tone={tone}>
       <Icon name={icon} />
@@ -54,6 +55,6 @@ const EFFECTS: Readonly<Record<string, readonly [string, Tone]>> = {
 
 /** What a call does, in a word; only a destructive one is red. */
 export function EffectBadge({ effect }: { readonly effect: string }) {
-  const [word, tone] = EFFECTS[effect] ?? [effect, 'neutral'];
+  const [word, tone] = lookup(EFFECTS, effect) ?? [effect, 'neutral'];
   return <Badge tone={tone}>{word}</Badge>;
 }

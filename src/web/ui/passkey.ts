@@ -1,4 +1,5 @@
 import { ALGORITHMS } from '../../contract/passkeys.ts';
+import { lookup } from '../../lib/lookup.ts';
 import type { SignedResult, ToSign } from '../routes/shapes.ts';
 import { ApiError, post } from './api.ts';
 
@@ -105,7 +106,7 @@ async function asked(work: () => Promise<Credential | null>): Promise<Credential
     throw new Error('Not signed.');
   } catch (fault) {
     const { name, message } = fault instanceof Error ? fault : new Error(String(fault));
-    const error = `${CAUSES[name] ?? message} Nothing was done.`;
+    const error = `${lookup(CAUSES, name) ?? message} Nothing was done.`;
     throw new ApiError(0, { error, code: 'not_signed', hint: 'Try again, with an enrolled passkey.' });
   }
 }

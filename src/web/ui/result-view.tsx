@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { lookup } from '../../lib/lookup.ts';
 import { Icon } from './icon.tsx';
 import { TimeAgo } from './page-head.tsx';
 import { isRecord, type JsonRecord } from './session.ts';
@@ -149,8 +150,8 @@ export function columnsOf(rows: readonly JsonRecord[]): readonly Column<JsonReco
     .map((name) => ({
       key: name,
       label: <UntrustedText text={nameOf(name)} />,
-      numeric: rows.every((row) => typeof row[name] === 'number') && !IS_ID.test(name),
-      cell: (row) => <Value value={row[name]} name={name} depth={MOST_DEPTH} />,
+      numeric: rows.every((row) => typeof lookup(row, name) === 'number') && !IS_ID.test(name),
+      cell: (row) => <Value value={lookup(row, name)} name={name} depth={MOST_DEPTH} />,
     }));
 }
 

@@ -2,6 +2,7 @@ import { createContext, useContext, useEffect, useLayoutEffect, useRef, useState
 import { useLocation } from 'wouter';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { isObject } from '../../lib/is-object.ts';
+import { lookup } from '../../lib/lookup.ts';
 import type { Session } from '../routes/shapes.ts';
 
 export interface SessionValue {
@@ -61,7 +62,7 @@ export function useKeys(commands: Readonly<Record<string, (event: KeyboardEvent)
     const listen = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector('dialog[open]')) return;
-      const command = latest.current[event.key];
+      const command = lookup(latest.current, event.key);
       if (!command || (event.repeat && !MOVES.includes(event.key))) return;
       event.preventDefault();
       command(event);
@@ -89,6 +90,6 @@ export const isRecord = (value: unknown): value is JsonRecord => isObject<Json>(
 
 /** The text at `key`, or nothing: replies of tools are foreign data until looked at. */
 export const textAt = (value: unknown, key: string): string | undefined => {
-  const found = isRecord(value) ? value[key] : undefined;
+  const found = isRecord(value) ? lookup(value, key) : undefined;
   return typeof found === 'string' ? found : undefined;
 };

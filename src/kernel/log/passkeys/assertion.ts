@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isObject } from '../../../lib/is-object.ts';
+import { lookup } from '../../../lib/lookup.ts';
 
 export interface PublicKey {
   /** SubjectPublicKeyInfo, DER in base64url, as `getPublicKey()` gives it. */
@@ -58,7 +59,7 @@ function readClientData(bytes: Buffer): ClientData | undefined {
     const said: unknown = JSON.parse(bytes.toString('utf8'));
     if (!isObject(said)) return undefined;
     const text = (name: string): string => {
-      const value = said[name];
+      const value = lookup(said, name);
       return typeof value === 'string' ? value : '';
     };
     return {

@@ -1,3 +1,4 @@
+import { lookup } from '../../../lib/lookup.ts';
 import type { CallsTable } from '../../store/tables.ts';
 import type { Entry } from '../entry.ts';
 
@@ -128,7 +129,7 @@ export function rowDifferences({ row, approvalUuid }: FoundRow, entries: readonl
   for (const [column, wanted] of Object.entries(stated)) {
     const stored = row[column as keyof StatedRow];
     if (wanted === undefined || stored === wanted) continue;
-    if (column === 'rule' && RULES_OF_REFUSALS[stated.code ?? '']?.(String(stored))) continue;
+    if (column === 'rule' && lookup(RULES_OF_REFUSALS, stated.code ?? '')?.(String(stored))) continue;
     differs(column, stored, wanted);
   }
   const { entry } = entries[0] as CallEntry;

@@ -5,6 +5,7 @@ import { delimiter, extname, isAbsolute, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { JsonObject } from '../../../contract/json.ts';
 import { makeFolder } from '../../../lib/file-error.ts';
+import { lookup, put } from '../../../lib/lookup.ts';
 import type { AssistantConfig } from '../config.ts';
 import { AssistantError } from '../errors.ts';
 import { MAX_FILE_BYTES, tooLarge } from '../runtime/answer.ts';
@@ -169,8 +170,8 @@ export class CommandBackend implements Backend {
   #environment(files: string): Record<string, string> {
     const env: Record<string, string> = { COUNTERSIGN_FILES: files };
     for (const name of [...PASSED_ENV, ...this.#parts.config.command_env]) {
-      const value = this.#parts.env[name];
-      if (value !== undefined) env[name] = value;
+      const value = lookup(this.#parts.env, name);
+      if (value !== undefined) put(env, name, value);
     }
     return env;
   }
@@ -207,7 +208,7 @@ async function readFiles(folder: string): Promise<{ files: ReplyFile[]; notices:
       notices.push(tooLarge(name));
       continue;
     }
-    const mediaType = MEDIA_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';
+    const mediaType = lookup(MEDIA_TYPES, extname(name).toLowerCase()) ?? 'application/octet-stream';
     files.push({ name, mediaType, bytes: await readFile(path) });
   }
   return { files, notices };

@@ -127,13 +127,14 @@ function quote(text: string): string {
   return `: “${line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line}”`;
 }
 
-function textField(value: unknown, name: string): string {
+/** Fields that an error may also inherit, such as its name. */
+function textField(value: unknown, name: 'name' | 'message' | 'responseBody' | 'retry-after'): string {
   if (typeof value !== 'object' || value === null) return '';
   const found = (value as Record<string, unknown>)[name];
   return typeof found === 'string' ? found : '';
 }
 
-function numberField(value: unknown, name: string): number | undefined {
+function numberField(value: unknown, name: 'statusCode'): number | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const found = (value as Record<string, unknown>)[name];
   return typeof found === 'number' ? found : undefined;

@@ -1,4 +1,5 @@
 import type { ToolError } from '../../../contract/errors.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import type { AssistantConfig } from '../config.ts';
 import { AssistantError } from '../errors.ts';
 
@@ -39,7 +40,7 @@ export class Meter {
 
   /** A cost limit without a price would never stop anything, so it is refused before any money is spent. */
   checkPrice(model: string): void {
-    if (this.#limits.max_cost_usd === undefined || this.#limits.prices[model]) return;
+    if (this.#limits.max_cost_usd === undefined || lookup(this.#limits.prices, model)) return;
     throw new AssistantError(
       'assistant_not_configured',
       `[assistant] max_cost_usd is set, but no price is known for ${model}. Add [assistant.prices."${model}"] with input and output in US dollars per million tokens.`,
@@ -57,7 +58,7 @@ export class Meter {
   addUsage(model: string, usage: Usage): void {
     this.inputTokens += usage.inputTokens;
     this.outputTokens += usage.outputTokens;
-    const price = this.#limits.prices[model];
+    const price = lookup(this.#limits.prices, model);
     if (price) this.costUsd += (usage.inputTokens * price.input + usage.outputTokens * price.output) / 1e6;
     else this.unpriced = model;
   }

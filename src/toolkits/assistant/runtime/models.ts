@@ -1,4 +1,5 @@
 import type { LanguageModel } from 'ai';
+import { lookup } from '../../../lib/lookup.ts';
 import type { AssistantConfig } from '../config.ts';
 import { AssistantError } from '../errors.ts';
 
@@ -40,7 +41,7 @@ export function chosenModels(config: AssistantConfig, env: Env): readonly ModelC
 function choose(name: string, config: AssistantConfig, env: Env): ModelChoice {
   const slash = name.indexOf('/');
   const providerName = name.slice(0, slash);
-  const provider = config.providers[providerName] ?? BUILT_IN[providerName];
+  const provider = lookup(config.providers, providerName) ?? lookup(BUILT_IN, providerName);
   if (!provider) {
     const known = [...new Set([...Object.keys(config.providers), ...Object.keys(BUILT_IN)])].join(', ');
     throw new AssistantError(

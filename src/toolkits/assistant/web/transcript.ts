@@ -1,4 +1,5 @@
 import type { ViewData } from '../../../contract/view.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { viewsOf } from '../../../web/ui/page-data.ts';
 import { isRecord, textAt } from '../../../web/ui/session.ts';
 import type { views } from '../views.ts';
@@ -34,7 +35,7 @@ const ROLES: Readonly<Record<string, string>> = {
 
 export function roleOf({ message, type }: Entry): string {
   const role = message?.role ?? type;
-  return ROLES[role] ?? role;
+  return lookup(ROLES, role) ?? role;
 }
 
 /** What an entry says, part by part: words as text, calls and results as data. */
@@ -50,7 +51,7 @@ export function contentParts(entry: Entry): readonly Part[] {
     return {
       key,
       kind: 'data',
-      label: LABELS[type] ?? type,
+      label: lookup(LABELS, type) ?? type,
       name: textAt(part, 'toolName') ?? '',
       value: shown,
     };

@@ -1,4 +1,5 @@
 import { type ActOptions, CliError, type CommandHost } from '../../../contract/command.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { previewDiff } from '../../../lib/preview-diff.ts';
 import { timeLimit } from '../../../lib/time-limit.ts';
 import { printDiff } from '../../../terminal/diff.ts';
@@ -89,7 +90,7 @@ export function showPull(host: CommandHost, number: string, options: RepoOptions
     );
     for (const { tool, status, detail, call_id } of checks)
       print(
-        `${tool} on this commit: ${VERDICTS[status] ?? status} (${oneLine(detail)}). To read the report: countersign dev report ${call_id}`,
+        `${tool} on this commit: ${lookup(VERDICTS, status) ?? status} (${oneLine(detail)}). To read the report: countersign dev report ${call_id}`,
       );
     if (checks.length === 0 && pr.state === 'open')
       print('Neither qa_test nor qa_lint has run on this commit.');

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PreviewFile } from '../../../contract/preview.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import type { Scratch } from './build-commit.ts';
 import type { Clone } from './clone.ts';
 import { runGit } from './git.ts';
@@ -113,7 +114,7 @@ async function readDiff(
     // A change of type (file to symlink) is written as a removal and an addition.
     const parts = texts.slice(next, next + (status === 'T' ? 2 : 1));
     next += parts.length;
-    return { ...change, status: STATUS[status] ?? 'changed', ...patchText(Buffer.concat(parts)) };
+    return { ...change, status: lookup(STATUS, status) ?? 'changed', ...patchText(Buffer.concat(parts)) };
   });
 }
 

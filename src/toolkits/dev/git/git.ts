@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { ToolError } from '../../../contract/errors.ts';
+import { put } from '../../../lib/lookup.ts';
 
 export interface GitOptions {
   readonly cwd?: string;
@@ -118,7 +119,7 @@ function gitError(args: readonly string[], code: number, stderr: string): Error 
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (!name.startsWith('GIT_') || KEPT.has(name)) env[name] = value;
+    if (!name.startsWith('GIT_') || KEPT.has(name)) put(env, name, value);
   }
   env.LC_ALL = 'C';
   env.GIT_TERMINAL_PROMPT = '0';

@@ -3,6 +3,7 @@ import { lstat, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { homePath } from '../../../lib/file-error.ts';
+import { put } from '../../../lib/lookup.ts';
 import {
   borrowedObjects,
   covers,
@@ -134,7 +135,7 @@ export function qaEnvironment(
 ): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && (PLAIN.test(name) || allowed.includes(name))) kept[name] = value;
+    if (value !== undefined && (PLAIN.test(name) || allowed.includes(name))) put(kept, name, value);
   }
   return { ...kept, CI: '1', NO_COLOR: '1', TERM: 'dumb', TMPDIR: tmp, TEMP: tmp, TMP: tmp };
 }

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { ToolError } from '../../../contract/errors.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import type { DevSettings, RepoSettings } from '../config.ts';
 import { type Clone, openClone } from '../git/clone.ts';
 import type { DevTables } from '../tables.ts';
@@ -60,8 +61,10 @@ export class Candidates {
     const { repos } = this.#settings;
     const key = Object.hasOwn(repos, name)
       ? name
-      : Object.keys(repos).find((each) => sameName(each, name) || sameName(repos[each]?.github ?? '', name));
-    const settings = key === undefined ? undefined : repos[key];
+      : Object.keys(repos).find(
+          (each) => sameName(each, name) || sameName(lookup(repos, each)?.github ?? '', name),
+        );
+    const settings = key === undefined ? undefined : lookup(repos, key);
     if (key === undefined || !settings) return undefined;
     const { path } = settings;
     return {

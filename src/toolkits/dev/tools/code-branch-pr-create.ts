@@ -38,6 +38,7 @@ export const codeBranchPrCreate = defineDevTool({
   profiles: CHANGE_PROFILES,
   errors: ['not_allowed', 'not_found', 'conflict', 'unavailable'],
   needsPermit: true,
+  governanceArgs: ['dry_run', 'approval_id'],
   deadlineMs: 900_000,
   input,
   output: z.object({

@@ -35,6 +35,7 @@ export const codeBranchPrUpdate = defineDevTool({
   profiles: CHANGE_PROFILES,
   errors: ['not_allowed', 'not_found', 'conflict', 'unavailable'],
   needsPermit: true,
+  governanceArgs: ['dry_run', 'approval_id'],
   deadlineMs: 900_000,
   input,
   output: z.object({

@@ -26,6 +26,7 @@ export const codePatchGenerate = defineDevTool({
   category: 'code',
   profiles: READ_PROFILES,
   errors: ['not_allowed', 'not_found'],
+  governanceArgs: ['dry_run'],
   input: z.object({
     run_id: runId,
     path: z.string().describe('Relative to the root of the repository.'),

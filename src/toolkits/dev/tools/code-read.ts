@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ToolError } from '../../../contract/errors.ts';
 import { READ_PROFILES } from '../../../contract/tool.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { locate } from '../change/locate.ts';
 import { grepCommit } from '../git/clone-tree.ts';
 import { checkRepoPath } from '../git/names.ts';
@@ -195,7 +196,7 @@ async function listTree(
   const walk = async (sha: string, prefix: string): Promise<void> => {
     for (const [name, { mode, size, sha: child }] of await tree.folder(sha)) {
       if (listed.length >= most) return;
-      const kind = KINDS[mode] ?? 'file';
+      const kind = lookup(KINDS, mode) ?? 'file';
       listed.push({
         path: `${prefix}${name}`,
         kind,

@@ -32,6 +32,7 @@ export const githubIssuesBatchCreate = defineDevTool({
   errors: ['not_allowed', 'not_found'],
   composite: true,
   deadlineMs: 1_800_000,
+  governanceArgs: ['dry_run'],
   input: z.object({
     run_id: runId,
     issues: z.array(z.strictObject({ title, body, labels })).min(1).max(50),

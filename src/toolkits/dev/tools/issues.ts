@@ -97,6 +97,7 @@ export const githubIssuesCreate = defineDevTool({
   errors: ['not_allowed', 'not_found', 'unavailable'],
   // GitHub wants seconds between two issues; a call may have to wait its turn.
   deadlineMs: 300_000,
+  governanceArgs: ['dry_run'],
   input: z.object({ run_id: runId, title, body, labels, dry_run: dryRun }),
   output: z.object({
     number: z.int().optional(),

@@ -90,6 +90,7 @@ export const githubPrCommentCreate = defineDevTool({
   profiles: CHANGE_PROFILES,
   errors: ['not_allowed', 'not_found', 'unavailable'],
   deadlineMs: 300_000,
+  governanceArgs: ['dry_run'],
   input: z.object({ run_id: runId, pr_number: prNumber, body: comment, dry_run: dryRun }),
   output: z.object({
     id: z.int().optional(),

@@ -58,6 +58,7 @@ const defineQaTool = (kind: QaKind, wording: Wording) =>
     // Setup and command may each take an hour, after waiting for others.
     deadlineMs: 4 * 3_600_000,
     mayTakeLong: true,
+    governanceArgs: ['dry_run'],
     input: z.object({ run_id: runId, dry_run: dryRun }),
     output,
 

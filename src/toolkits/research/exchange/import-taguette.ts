@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ToolError } from '../../../contract/errors.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { numberOf, type Row, SqliteFile, textOf } from '../project/schema.ts';
 import { indexText } from '../project/source-text.ts';
 import type { ChangeBy, ProjectStore, ProjectWriter } from '../project/types.ts';
@@ -84,7 +85,7 @@ function readTables(db: SqliteFile): TaguetteProject {
   }
   const named = (row: Row, name: string) => ({
     id: numberOf(row.id),
-    name: textOf(row[name]).trim(),
+    name: textOf(lookup(row, name)).trim(),
     memo: textOf(row.description).trim(),
   });
   return {

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ToolError } from '../../../contract/errors.ts';
+import { lookup } from '../../../lib/lookup.ts';
 
 /** An element of a document, with names as written but without their namespace prefix. */
 export interface XmlElement {
@@ -102,7 +103,7 @@ function elementsOf(nodes: unknown): XmlElement[] {
   return nodes.flatMap((node: Record<string, unknown>) => {
     const name = Object.keys(node).find((key) => key !== ATTRIBUTES);
     if (!name || name === TEXT || name.startsWith('?')) return [];
-    const inner = node[name];
+    const inner = lookup(node, name);
     const text = Array.isArray(inner)
       ? inner.map((child: Record<string, unknown>) => String(child[TEXT] ?? '')).join('')
       : '';

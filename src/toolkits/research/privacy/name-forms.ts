@@ -1,3 +1,4 @@
+import { lookup } from '../../../lib/lookup.ts';
 import type { Pseudonym } from './pseudonyms.ts';
 
 /** A form in which a name occurs, and what stands for it. */
@@ -152,7 +153,7 @@ function compoundPattern({ text }: NameForm): string {
 function plainForms(text: string): string[] {
   const spelled = text
     .normalize('NFC')
-    .replace(/[äöüßæøåÄÖÜÆØÅ]/gu, (letter) => SPELLED[letter.toLowerCase()] ?? letter);
+    .replace(/[äöüßæøåÄÖÜÆØÅ]/gu, (letter) => lookup(SPELLED, letter.toLowerCase()) ?? letter);
   return [withoutMarks(spelled), withoutMarks(text.replace(/ß/gu, 'ss').replace(/ø/giu, 'o'))];
 }
 

@@ -14,6 +14,7 @@ import { cp, link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import { basename, dirname, join } from 'node:path';
 import { ToolError } from '../../../contract/errors.ts';
 import { homePath } from '../../../lib/file-error.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { SqliteFile } from './schema.ts';
 import { backupDay, backupStamp, qualcoderDate } from './source-text.ts';
 
@@ -37,7 +38,7 @@ export function placeInProject(mediaPath: string): string {
       `"${mediaPath}" is not a path inside a project, such as /docs/interview.txt.`,
     );
   }
-  return join(FOLDERS[prefix] ?? '', name);
+  return join(lookup(FOLDERS, prefix) ?? '', name);
 }
 
 /** Writes a file durably. One with the same bytes may be there already, left by a change that was undone. */

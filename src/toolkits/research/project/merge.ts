@@ -1,3 +1,4 @@
+import { lookup } from '../../../lib/lookup.ts';
 import { selfMerge } from './checks.ts';
 import { joinMemos } from './memo.ts';
 import type { Recorder } from './recorder.ts';
@@ -48,7 +49,7 @@ export function mergeCodes(work: MergeWork, source: Code, target: Code): { moved
         joinInto(work, kind, twin, row);
         joined += 1;
       } else {
-        work.recorder.update(kind.table, numberOf(row[kind.key]), { cid: target.id });
+        work.recorder.update(kind.table, numberOf(lookup(row, kind.key)), { cid: target.id });
         moved += 1;
       }
     }
@@ -63,7 +64,7 @@ export function mergeCodes(work: MergeWork, source: Code, target: Code): { moved
 function findTwin({ db, schema }: MergeWork, kind: MergeTable, row: Row, targetId: number): Row | undefined {
   const columns = kind.same.filter((column) => schema.has(kind.table, column));
   const where = columns.map((column) => `${column} IS ?`).join(' AND ');
-  const values: Cell[] = columns.map((column) => row[column] ?? null);
+  const values: Cell[] = columns.map((column) => lookup(row, column) ?? null);
   return db.get(`SELECT * FROM ${kind.table} WHERE cid = ? AND ${where}`, targetId, ...values);
 }
 
@@ -73,8 +74,8 @@ function joinInto({ recorder }: MergeWork, kind: MergeTable, kept: Row, gone: Ro
   const values: { [column: string]: Cell } = {};
   if (memo !== textOf(kept.memo)) values.memo = memo;
   if (important && numberOf(kept.important) === 0) values.important = 1;
-  if (Object.keys(values).length > 0) recorder.update(kind.table, numberOf(kept[kind.key]), values);
-  recorder.remove(kind.table, numberOf(gone[kind.key]));
+  if (Object.keys(values).length > 0) recorder.update(kind.table, numberOf(lookup(kept, kind.key)), values);
+  recorder.remove(kind.table, numberOf(lookup(gone, kind.key)));
 }
 
 /** Sub-codes follow to the target. A target that stood below the source takes the source's place. */

@@ -1,3 +1,4 @@
+import { lookup, put } from '../../../lib/lookup.ts';
 import {
   type CellImage,
   ImageReader,
@@ -42,8 +43,8 @@ export class Recorder {
   /** Returns the row's id. */
   insert(table: string, values: Values): number {
     const { sql, columns } = this.#insertInto(table, Object.keys(values));
-    const { lastInsertRowid } = this.#db.run(sql, ...columns.map((column) => values[column] ?? null));
-    const natural = values[keyOf(table)];
+    const { lastInsertRowid } = this.#db.run(sql, ...columns.map((column) => lookup(values, column) ?? null));
+    const natural = lookup(values, keyOf(table));
     const key = typeof natural === 'string' ? natural : lastInsertRowid;
     const known = this.#imageOf(table, values, key);
     if (known) this.changes.push({ kind: 'insert', table, key, hash: imageHash(known) });
@@ -70,10 +71,10 @@ export class Recorder {
     const columns = this.#schema.columns(table);
     const image: { [column: string]: CellImage } = {};
     for (const column of columns) {
-      const value = column === keyOf(table) ? key : values[column];
-      if (value === null) image[column] = null;
-      else if (typeof value === 'string' && !/[\ud800-\udfff]/.test(value)) image[column] = ['t', value];
-      else if (Number.isSafeInteger(value)) image[column] = ['i', String(value)];
+      const value = column === keyOf(table) ? key : lookup(values, column);
+      if (value === null) put(image, column, null);
+      else if (typeof value === 'string' && !/[\ud800-\udfff]/.test(value)) put(image, column, ['t', value]);
+      else if (Number.isSafeInteger(value)) put(image, column, ['i', String(value)]);
       else return undefined;
     }
     return image;
@@ -87,7 +88,7 @@ export class Recorder {
     const sets = columns.map((column) => `${quoteName(column)} = ?`).join(', ');
     this.#db.run(
       `UPDATE ${table} SET ${sets} WHERE ${keyOf(table)} = ?`,
-      ...columns.map((column) => values[column] ?? null),
+      ...columns.map((column) => lookup(values, column) ?? null),
       key,
     );
     this.#noteUpdate(table, key, before, columns);
@@ -103,7 +104,7 @@ export class Recorder {
   /** Puts a removed row back under its old id. */
   restore(table: string, key: string | number, row: RowImage): void {
     const columns = Object.keys(row).filter((column) => this.#schema.has(table, column));
-    const cells = columns.map((column) => restoreCell(row[column] ?? null));
+    const cells = columns.map((column) => restoreCell(lookup(row, column) ?? null));
     this.#db.run(
       `INSERT INTO ${table} (${columns.map(quoteName).join(', ')}) VALUES (${cells.map((cell) => cell.sql).join(', ')})`,
       ...cells.map((cell) => cell.value),
@@ -116,7 +117,7 @@ export class Recorder {
     const before = this.images.read(table, key);
     if (!before) return;
     const columns = Object.keys(cells);
-    const parts = columns.map((column) => restoreCell(cells[column] ?? null));
+    const parts = columns.map((column) => restoreCell(lookup(cells, column) ?? null));
     const sets = columns.map((column, at) => `${quoteName(column)} = ${parts[at]?.sql}`).join(', ');
     this.#db.run(
       `UPDATE ${table} SET ${sets} WHERE ${keyOf(table)} = ?`,
@@ -139,7 +140,7 @@ export class Recorder {
     const after = this.images.read(table, key);
     if (!after) return;
     const pick = (image: RowImage) =>
-      Object.fromEntries(columns.map((column) => [column, image[column] ?? null]));
+      Object.fromEntries(columns.map((column) => [column, lookup(image, column) ?? null]));
     this.changes.push({ kind: 'update', table, key, before: pick(before), after: pick(after) });
   }
 }

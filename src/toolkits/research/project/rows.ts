@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { lookup } from '../../../lib/lookup.ts';
 import {
   bytesOf,
   type Cell,
@@ -162,7 +163,7 @@ const KEYS: { readonly [table: string]: string } = {
 };
 
 export function keyOf(table: string): string {
-  const key = KEYS[table];
+  const key = lookup(KEYS, table);
   if (!key) throw new Error(`no key is known for table ${table}`);
   return key;
 }
@@ -214,7 +215,9 @@ export function restoreCell(image: CellImage): { readonly sql: string; readonly 
 }
 
 export const sameImage = (a: RowImage, b: RowImage, columns: readonly string[]): boolean =>
-  columns.every((column) => JSON.stringify(a[column] ?? null) === JSON.stringify(b[column] ?? null));
+  columns.every(
+    (column) => JSON.stringify(lookup(a, column) ?? null) === JSON.stringify(lookup(b, column) ?? null),
+  );
 
 export const quoteName = (name: string) => `"${name.replaceAll('"', '""')}"`;
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import Database from 'libsql';
 import { ToolError } from '../../../contract/errors.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { ResearchError } from '../errors.ts';
 
 export type Cell = string | number | null | Uint8Array;
@@ -53,7 +54,7 @@ export class SqliteFile {
 
   pragma(name: string): string | number {
     const row = this.get(`PRAGMA ${name}`);
-    const value = row?.[name];
+    const value = lookup(row, name);
     return typeof value === 'number' || typeof value === 'string' ? value : 0;
   }
 

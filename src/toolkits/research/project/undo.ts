@@ -1,4 +1,5 @@
 import { ToolError } from '../../../contract/errors.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import type { Recorder, RowChange } from './recorder.ts';
 import { type ImageReader, imageHash, keyOf, sameImage } from './rows.ts';
 import { numberOf, type ProjectSchema, type SqliteFile } from './schema.ts';
@@ -109,7 +110,7 @@ function revertRow(work: UndoWork, row: RowChange): void {
 function checkDependents({ db, schema, recorder }: UndoWork, table: string, key: string | number): void {
   // Undone and still there: a later step of the same undo put it back.
   if (recorder.images.read(table, key)) return;
-  for (const [child, column, more] of DEPENDENTS[table] ?? []) {
+  for (const [child, column, more] of lookup(DEPENDENTS, table) ?? []) {
     if (!schema.has(child, column)) continue;
     const where = `${column} = ?${more ? ` AND ${more}` : ''}`;
     if (child === 'attribute') {
@@ -133,7 +134,7 @@ function checkDependents({ db, schema, recorder }: UndoWork, table: string, key:
 }
 
 function checkNeeds({ db }: UndoWork, table: string, key: string | number): void {
-  for (const [column, parent] of NEEDS[table] ?? []) {
+  for (const [column, parent] of lookup(NEEDS, table) ?? []) {
     const missing = db.get(
       `SELECT 1 FROM ${table} WHERE ${keyOf(table)} = ? AND ${column} NOT IN (SELECT ${keyOf(parent)} FROM ${parent})`,
       key,

@@ -1,4 +1,5 @@
 import { type Approval, describeAsked } from '../../../contract/ports.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { auditTrail } from '../audit/trail.ts';
 import { personPrivacyView } from '../privacy/privacy-view.ts';
 import type { Change } from '../project/journal.ts';
@@ -86,7 +87,7 @@ function namer(store: ProjectReader): (row: RowChange) => string | undefined {
   };
   return (row) => {
     if (row.kind === 'file') return undefined;
-    if (row.kind === 'insert') return named[row.table]?.(Number(row.key));
+    if (row.kind === 'insert') return lookup(named, row.table)?.(Number(row.key));
     const image = row.kind === 'delete' ? row.row : row.before;
     if (row.table === 'code_text') return store.code(Number(image.cid?.[1] ?? -1))?.name;
     return image.name?.[0] === 't' ? image.name[1] : undefined;

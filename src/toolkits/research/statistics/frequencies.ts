@@ -1,3 +1,5 @@
+import { lookup, put } from '../../../lib/lookup.ts';
+
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -72,7 +74,7 @@ export function codeFrequencies(
   return codes.map(({ id, name }) => {
     const own = byCode.get(id) ?? [];
     const byCoder: Record<string, number> = {};
-    for (const { owner } of own) byCoder[owner] = (byCoder[owner] ?? 0) + 1;
+    for (const { owner } of own) put(byCoder, owner, (lookup(byCoder, owner) ?? 0) + 1);
     const bySource = new Map<number, Span[]>();
     for (const coding of own)
       bySource.set(coding.sourceId, [...(bySource.get(coding.sourceId) ?? []), coding]);

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import { type Approval, type ApprovalState, type Decided, isReadable } from '../../../contract/ports.ts';
 import { type Principal, principalName } from '../../../contract/principal.ts';
 import type { ToolContext } from '../../../contract/tool.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { uuidv7 } from '../../../lib/random.ts';
 import type { PrivacyView } from '../privacy/privacy-view.ts';
 import type { ResearchServices } from '../services.ts';
@@ -166,6 +167,7 @@ export const filedShape = {
 };
 
 const text = (value: JsonValue | undefined) => (typeof value === 'string' ? value : '');
+const number = (value: JsonValue | undefined) => (typeof value === 'number' ? value : 0);
 
 export function showPending(approval: Approval): z.output<typeof pendingShape> {
   const { context } = approval;
@@ -187,6 +189,5 @@ export const tellPending = (approval: Approval, lens: PrivacyView): z.output<typ
   return { ...shown, rationale: lens.tell(shown.rationale) };
 };
 
-export const argNumber = (args: JsonObject, name: string) =>
-  typeof args[name] === 'number' ? args[name] : 0;
-export const argText = (args: JsonObject, name: string) => text(args[name]);
+export const argNumber = (args: JsonObject, name: string) => number(lookup(args, name));
+export const argText = (args: JsonObject, name: string) => text(lookup(args, name));

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../contract/json.ts';
 import { type Approval, type ApprovalsPort, isDamaged, isReadable } from '../../../contract/ports.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import type { Place } from '../suggest/content.ts';
 import { argNumber } from './decide.ts';
 
@@ -10,7 +11,7 @@ const OVERLAP_MS = 60_000;
 /** What makes two suggestions the same, regardless of their wording: the change they ask for. */
 function suggestionKey(project: string, tool: string, args: JsonObject): string {
   const pick = (...names: string[]) =>
-    JSON.stringify([project, tool, ...names.map((name) => args[name] ?? null)]);
+    JSON.stringify([project, tool, ...names.map((name) => lookup(args, name) ?? null)]);
   switch (tool) {
     case 'create_category':
       return JSON.stringify([project, tool, [...(Array.isArray(args.code_ids) ? args.code_ids : [])].sort()]);

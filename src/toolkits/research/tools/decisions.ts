@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ToolError } from '../../../contract/errors.ts';
 import { CHANGE_PROFILES } from '../../../contract/tool.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { defineResearchTool } from '../services.ts';
 import { openSession } from '../session.ts';
 import { approve, argNumber, argText, batchItems, deciderOf, findSuggestion } from '../suggestions/decide.ts';
@@ -33,7 +34,7 @@ export const approveSuggestion = defineResearchTool({
     ]);
     return {
       ...Object.fromEntries(visible),
-      status: STATUS[approval.tool] ?? String(data.status ?? 'applied'),
+      status: lookup(STATUS, approval.tool) ?? String(data.status ?? 'applied'),
       suggestion_id: approval.uuid,
     };
   },

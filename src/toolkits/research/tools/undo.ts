@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ToolError } from '../../../contract/errors.ts';
 import type { Rollback } from '../../../contract/tool.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { showProject } from '../present.ts';
 import type { Change } from '../project/journal.ts';
 import type { OpenProject } from '../project/projects.ts';
@@ -49,7 +50,7 @@ function summarise({ rows }: Change): string {
   const counts = new Map<string, number>();
   for (const row of rows) {
     if (row.kind === 'file') continue;
-    const key = `${NAMES[row.table] ?? row.table}|${VERBS[row.kind]}`;
+    const key = `${lookup(NAMES, row.table) ?? row.table}|${VERBS[row.kind]}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return [...counts]

@@ -8,6 +8,7 @@ import {
   type DataOf,
 } from '../../../contract/command.ts';
 import type { JsonObject } from '../../../contract/json.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { xUploadMedia } from '../tools/media.ts';
 import { xPostTweet, xPostTweetDryRun, xReplyToTweet } from '../tools/posts.ts';
 import { xPostThread, xPostThreadDryRun } from '../tools/threads.ts';
@@ -86,7 +87,7 @@ const preview = ({ tweets, limits, policy }: DataOf<typeof xPostTweetDryRun>): s
   [
     ...tweets.map(({ text, length, remaining }) => `${length} characters (${remaining} left): ${text}`),
     `Limits: ${limits.map(({ action, used, max }) => `${action} ${used} of ${max}`).join(', ')}.`,
-    `${VERDICTS[policy.decision] ?? policy.decision} (${policy.reason}).`,
+    `${lookup(VERDICTS, policy.decision) ?? policy.decision} (${policy.reason}).`,
     'Nothing was posted.',
   ].join('\n');
 

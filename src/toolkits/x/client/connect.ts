@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lookup } from '../../../lib/lookup.ts';
 import { exchangeAppToken, type OAuthApp, refreshTokens } from '../auth/token-endpoint.ts';
 import { TokenFile, UserTokens } from '../auth/user-tokens.ts';
 import { ADS_HOST, API_HOST } from '../endpoints/endpoint.ts';
@@ -133,7 +134,7 @@ function onX(options: ConnectOptions, ports: Shared): XApi {
   };
   const line: Line = {
     source,
-    originOf: (host) => origins[host] ?? `https://${host}`,
+    originOf: (host) => lookup(origins, host) ?? `https://${host}`,
     headersOf: () => ({}),
   };
   return new HttpXApi({

@@ -1,6 +1,7 @@
 import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import { isObject } from '../../../lib/is-object.ts';
+import { lookup, put } from '../../../lib/lookup.ts';
 import { buildRequest, ParamError } from '../endpoints/build.ts';
 import { ADS_HOST, type Credential, type Endpoint } from '../endpoints/endpoint.ts';
 import { askedIncludes } from '../endpoints/field-values.ts';
@@ -48,10 +49,10 @@ export function withOldNames(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withOldNames);
   if (typeof value !== 'object' || value === null) return value;
   const result: { [key: string]: JsonValue } = {};
-  for (const [key, inner] of Object.entries(value)) result[key] = withOldNames(inner);
+  for (const [key, inner] of Object.entries(value)) put(result, key, withOldNames(inner));
   for (const [now, old] of Object.entries(OLD_NAMES)) {
-    const inner = result[now];
-    if (inner !== undefined && !(old in result)) result[old] = inner;
+    const inner = lookup(result, now);
+    if (inner !== undefined && !Object.hasOwn(result, old)) put(result, old, inner);
   }
   // `includes.posts` and `includes.tweets` hold the same objects.
   if (Array.isArray(result.posts) && !('tweets' in result)) result.tweets = result.posts;
@@ -124,7 +125,7 @@ export class HttpXApi implements XApi {
     options: RequestOptions,
   ): Promise<Readonly<Record<string, unknown>>> {
     const own = Object.entries(endpoint.params).find(([, param]) => param.kind === 'self_id');
-    if (!own || (args[own[0]] !== undefined && args[own[0]] !== 'me')) return args;
+    if (!own || (lookup(args, own[0]) !== undefined && lookup(args, own[0]) !== 'me')) return args;
     return { ...args, [own[0]]: (await this.me(options)).id };
   }
 

@@ -1,4 +1,5 @@
 import { ToolError } from '../../../contract/errors.ts';
+import { put } from '../../../lib/lookup.ts';
 import type { WireRequest } from '../endpoints/build.ts';
 import { ADS_HOST, API_HOST } from '../endpoints/endpoint.ts';
 import type { RawRequest } from './api.ts';
@@ -130,7 +131,7 @@ function readHeaders(raw: RawRequest): Record<string, string> {
     if (BLOCKED_HEADER.test(key)) throw refuse('headers', `may not set ${key.toLowerCase()}`);
     if (!HEADER_VALUE.test(value))
       throw refuse('headers', `contains line breaks or non-ASCII characters in ${key.toLowerCase()}`);
-    headers[key.toLowerCase()] = value;
+    put(headers, key.toLowerCase(), value);
   }
   if (headers['content-type'] !== undefined && !/^application\/json\b/.test(headers['content-type'])) {
     throw refuse('headers', 'may only set content-type to application/json');

@@ -3,6 +3,7 @@ import type { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { ToolContext } from '../../../contract/tool.ts';
 import { isObject } from '../../../lib/is-object.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import type { EndpointId } from '../endpoints/ids.ts';
 import { XError } from '../errors.ts';
 import { reachX, type XServices } from '../services.ts';
@@ -68,8 +69,8 @@ function withAuthor(post: XPost, authors: ReadonlyMap<string, XUser>): XPost {
 
 /** The number at a path of X's loose objects, such as `public_metrics.like_count`; 0 where X sent none. */
 export function numberAt(value: Readonly<Record<string, unknown>>, group: string, field: string): number {
-  const inner = value[group];
-  const found = isObject(inner) ? inner[field] : undefined;
+  const inner = lookup(value, group);
+  const found = isObject(inner) ? lookup(inner, field) : undefined;
   return typeof found === 'number' ? found : 0;
 }
 

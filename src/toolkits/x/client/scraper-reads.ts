@@ -1,6 +1,7 @@
 import type { Profile, Scraper, Tweet } from '@the-convocation/twitter-scraper';
 import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import { put } from '../../../lib/lookup.ts';
 import type { EndpointId } from '../endpoints/ids.ts';
 import { splitList } from '../endpoints/values.ts';
 
@@ -63,7 +64,7 @@ const toAuthor = (tweet: Tweet): JsonObject => ({
 
 function defined(values: Record<string, string | boolean | undefined>): JsonObject {
   const result: JsonObject = {};
-  for (const [key, value] of Object.entries(values)) if (value !== undefined) result[key] = value;
+  for (const [key, value] of Object.entries(values)) if (value !== undefined) put(result, key, value);
   return result;
 }
 

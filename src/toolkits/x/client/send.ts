@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../contract/json.ts';
+import { put } from '../../../lib/lookup.ts';
 import { timeLimit } from '../../../lib/time-limit.ts';
 import type { WireRequest } from '../endpoints/build.ts';
 import { percent } from '../endpoints/oauth1.ts';
@@ -144,7 +145,7 @@ async function readText(response: Response): Promise<string> {
 
 function visibleHeaders(headers: Headers): Record<string, string> {
   const visible: Record<string, string> = {};
-  for (const [name, value] of headers) if (VISIBLE.test(name)) visible[name] = value;
+  for (const [name, value] of headers) if (VISIBLE.test(name)) put(visible, name, value);
   return visible;
 }
 

@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { isObject } from '../../../lib/is-object.ts';
+import { put } from '../../../lib/lookup.ts';
 import { API_HOST, type Endpoint } from '../endpoints/endpoint.ts';
 import { matchEndpoints } from '../endpoints/match.ts';
 import { readRequest } from '../endpoints/read.ts';
@@ -70,7 +71,7 @@ async function readBody(
   if (type.startsWith('multipart/form-data')) {
     const body: Record<string, unknown> = {};
     for (const [name, value] of await context.req.formData()) {
-      body[name] = typeof value === 'string' ? value : new Uint8Array(await value.arrayBuffer());
+      put(body, name, typeof value === 'string' ? value : new Uint8Array(await value.arrayBuffer()));
     }
     return { body, pairs: [] };
   }

@@ -1,3 +1,4 @@
+import { lookup } from '../../../lib/lookup.ts';
 import type {
   ConversationDoc,
   JsonDoc,
@@ -29,9 +30,12 @@ const NEW_TO_OLD: Readonly<Record<string, string>> = {
 
 export function readWanted(query: ReadonlyMap<string, string>): Wanted {
   const list = (name: string) => (query.get(name) ?? '').split(',').filter(Boolean);
-  const posts = [...list('tweet.fields'), ...list('post.fields').map((name) => NEW_TO_OLD[name] ?? name)];
+  const posts = [
+    ...list('tweet.fields'),
+    ...list('post.fields').map((name) => lookup(NEW_TO_OLD, name) ?? name),
+  ];
   const expansions = list('expansions').map((name) =>
-    name === 'referenced_posts' ? 'referenced_tweets.id' : (NEW_TO_OLD[name] ?? name),
+    name === 'referenced_posts' ? 'referenced_tweets.id' : (lookup(NEW_TO_OLD, name) ?? name),
   );
   // What is expanded is also named in the data.
   const expanded = expansions.map((name) => name.split('.')[0] ?? name);

@@ -1,3 +1,4 @@
+import { lookup } from '../../../lib/lookup.ts';
 import type { Credential, Endpoint } from '../endpoints/endpoint.ts';
 import type { JsonDoc, LinkDoc, PostDoc, UserDoc } from './documents.ts';
 import { Includes, renderPost, renderUser, type Wanted } from './fields.ts';
@@ -26,9 +27,9 @@ export interface Answer {
 /** Pure: it sees and changes the state it is given and nothing else, so it can be run again when a commit is lost. */
 export type Handler = (call: Call) => Answer;
 
-export const text = (call: Call, name: string): string => String(call.args[name] ?? '');
+export const text = (call: Call, name: string): string => String(lookup(call.args, name) ?? '');
 export const list = (call: Call, name: string): string[] => {
-  const value = call.args[name];
+  const value = lookup(call.args, name);
   if (Array.isArray(value)) return value.map(String);
   return String(value ?? '')
     .split(',')
@@ -43,7 +44,7 @@ export const answer = (data: JsonDoc | JsonDoc[], rest: JsonDoc = {}): Answer =>
 /** The path's user must be the one who signed in. */
 export function ownUser(call: Call, name = 'user_id'): string {
   const given = text(call, name);
-  const wire = call.endpoint.params[name]?.wire ?? name;
+  const wire = lookup(call.endpoint.params, name)?.wire ?? name;
   if (given !== call.own) throw notYou(wire, given, call.own);
   return given;
 }
@@ -51,14 +52,14 @@ export function ownUser(call: Call, name = 'user_id'): string {
 export function needPost(call: Call, name: string): PostDoc {
   const id = text(call, name);
   const post = call.state.get('posts', id);
-  if (!post) throw noSuchResource('tweet', call.endpoint.params[name]?.wire ?? name, id);
+  if (!post) throw noSuchResource('tweet', lookup(call.endpoint.params, name)?.wire ?? name, id);
   return post;
 }
 
 export function needUser(call: Call, name: string): UserDoc {
   const id = text(call, name);
   const user = call.state.get('users', id);
-  if (!user) throw noSuchResource('user', call.endpoint.params[name]?.wire ?? name, id);
+  if (!user) throw noSuchResource('user', lookup(call.endpoint.params, name)?.wire ?? name, id);
   return user;
 }
 

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Kysely } from 'kysely';
+import { lookup } from '../../../lib/lookup.ts';
 import { COMMANDS, summarize } from './control.ts';
 import type { JsonDoc } from './documents.ts';
 import { CREDENTIALS } from './identity.ts';
@@ -51,7 +52,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       await world.reset();
     },
     async control(command, params = {}) {
-      const run = COMMANDS[command];
+      const run = lookup(COMMANDS, command);
       if (!run)
         throw new Error(`The sandbox has no command ${command}; it has ${Object.keys(COMMANDS).join(', ')}`);
       return world.run((state) => run(state, params, options.now()));

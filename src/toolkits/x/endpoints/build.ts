@@ -1,3 +1,4 @@
+import { lookup, put } from '../../../lib/lookup.ts';
 import type { Endpoint, Param } from './endpoint.ts';
 import { inDescribedSpelling } from './field-values.ts';
 import { problemWith, splitList } from './values.ts';
@@ -31,7 +32,8 @@ export class ParamError extends Error {
 /** Puts each argument where the table says. Nothing reaches a path or a header that did not pass its pattern. */
 export function buildRequest(endpoint: Endpoint, args: Readonly<Record<string, unknown>>): WireRequest {
   for (const name of Object.keys(args)) {
-    if (!(name in endpoint.params)) throw new ParamError(name, `is not a parameter of ${endpoint.id}`);
+    if (!Object.hasOwn(endpoint.params, name))
+      throw new ParamError(name, `is not a parameter of ${endpoint.id}`);
   }
   let path = endpoint.path;
   const query: [string, string][] = Object.entries(endpoint.queryConstants ?? {});
@@ -40,7 +42,7 @@ export function buildRequest(endpoint: Endpoint, args: Readonly<Record<string, u
   for (const [wire, value] of Object.entries(endpoint.bodyConstants ?? {})) place(body, wire, value);
 
   for (const [name, param] of Object.entries(endpoint.params)) {
-    const value = args[name] ?? param.fallback;
+    const value = lookup(args, name) ?? param.fallback;
     if (value === undefined) {
       if (param.required || param.in === 'path') throw new ParamError(name, 'is required');
       continue;
@@ -103,9 +105,9 @@ function place(target: { [key: string]: WireValue }, wire: string, value: WireVa
   const last = steps.pop() ?? wire;
   let at = target;
   for (const step of steps) {
-    const inner = (at[step] ?? {}) as { [key: string]: WireValue };
-    at[step] = inner;
+    const inner = (lookup(at, step) ?? {}) as { [key: string]: WireValue };
+    put(at, step, inner);
     at = inner;
   }
-  at[last] = item && Array.isArray(value) ? value.map((each) => ({ [item]: each })) : value;
+  put(at, last, item && Array.isArray(value) ? value.map((each) => ({ [item]: each })) : value);
 }

@@ -1,3 +1,4 @@
+import { lookup } from '../../../lib/lookup.ts';
 import type { Endpoint, EntityName } from './endpoint.ts';
 
 /** Values of X's description 2.167 for the parameters that choose what a reply contains. A test compares them. */
@@ -68,9 +69,8 @@ const entityOf = ({ reply }: Endpoint): EntityName | undefined => ('of' in reply
 
 /** What X allows in a parameter of this endpoint; undefined for one that does not choose fields. */
 export function allowedValues(endpoint: Endpoint, name: string): readonly string[] | undefined {
-  if (name !== 'expansions') return FIELD_VALUES[name] ? words(FIELD_VALUES[name]) : undefined;
   const entity = entityOf(endpoint);
-  const own = entity && EXPANSIONS[entity];
+  const own = name === 'expansions' ? entity && EXPANSIONS[entity] : lookup(FIELD_VALUES, name);
   return own === undefined ? undefined : words(own);
 }
 
@@ -79,7 +79,7 @@ export function allowedOldValues(endpoint: Endpoint, name: string): readonly str
   const values = allowedValues(endpoint, name === 'tweet.fields' ? 'post.fields' : name);
   if (!values || (name !== 'tweet.fields' && name !== 'expansions')) return values;
   const more = name === 'tweet.fields' ? Object.values(OLD_POST_FIELDS) : Object.keys(OLD_TO_NEW);
-  return [...values, ...values.map((value) => NEW_TO_OLD[value] ?? value), ...more];
+  return [...values, ...values.map((value) => lookup(NEW_TO_OLD, value) ?? value), ...more];
 }
 
 /** Puts each wanted property where the description has it: among the fields, or among the expansions. */
@@ -98,7 +98,7 @@ export function inDescribedSpelling(endpoint: Endpoint, query: Query): Query {
       continue;
     }
     for (const item of items(pair[1])) {
-      const value = OLD_TO_NEW[item] ?? item;
+      const value = lookup(OLD_TO_NEW, item) ?? item;
       choose(!allowed.includes(value) && expandable.includes(value) ? 'expansions' : name, value);
     }
   }
@@ -109,10 +109,10 @@ export function inDescribedSpelling(endpoint: Endpoint, query: Query): Query {
 export function inOldSpelling(query: Query): Query {
   const expansions = items(query.find(([name]) => name === 'expansions')?.[1] ?? '');
   return query.map(([name, text]) => {
-    const values = items(text).map((value) => NEW_TO_OLD[value] ?? value);
+    const values = items(text).map((value) => lookup(NEW_TO_OLD, value) ?? value);
     if (name === 'expansions') return [name, values.join(',')];
     if (name !== 'post.fields') return [name, text];
-    const more = expansions.flatMap((value) => OLD_POST_FIELDS[value] ?? []);
+    const more = expansions.flatMap((value) => lookup(OLD_POST_FIELDS, value) ?? []);
     return ['tweet.fields', [...new Set([...values, ...more])].join(',')];
   });
 }
@@ -140,5 +140,5 @@ export function askedIncludes(endpoint: Endpoint, args: Readonly<Record<string, 
   const { expansions } = endpoint.params;
   const asked = [args.expansions ?? expansions?.fallback ?? '', endpoint.queryConstants?.expansions ?? ''];
   const values = asked.flatMap((text) => items(String(text).replaceAll(' ', '')));
-  return new Set(values.flatMap((value) => BRINGS[OLD_TO_NEW[value] ?? value] ?? ['users']));
+  return new Set(values.flatMap((value) => lookup(BRINGS, lookup(OLD_TO_NEW, value) ?? value) ?? ['users']));
 }

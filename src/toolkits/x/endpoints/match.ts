@@ -1,3 +1,4 @@
+import { put } from '../../../lib/lookup.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ALL_ENDPOINTS } from './table.ts';
 
@@ -30,7 +31,7 @@ function matchPath(template: string, path: string): Record<string, string> | und
     const value = have[index] ?? '';
     if (part.startsWith('{')) {
       if (value === '') return undefined;
-      values[part.slice(1, -1)] = decode(value);
+      put(values, part.slice(1, -1), decode(value));
     } else if (part !== value) return undefined;
   }
   return values;

@@ -46,8 +46,8 @@ export type FieldName = keyof typeof FIELDS;
 /** Which fields X should send. Callers who name none get what the tools need. */
 export function fields(fallbacks: Partial<Record<FieldName, string>>): Params {
   const params: Record<string, Param> = {};
-  for (const [name, fallback] of Object.entries(fallbacks)) {
-    params[name] = query(FIELDS[name as FieldName], 'csv', {
+  for (const [name, fallback] of Object.entries(fallbacks) as [FieldName, string][]) {
+    params[name] = query(FIELDS[name], 'csv', {
       doc: 'comma-separated',
       ...(fallback ? { fallback } : {}),
     });

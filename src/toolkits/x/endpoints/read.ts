@@ -1,4 +1,5 @@
 import { isObject } from '../../../lib/is-object.ts';
+import { lookup, put } from '../../../lib/lookup.ts';
 import type { Endpoint, Param } from './endpoint.ts';
 import { allowedOldValues, allowedValues } from './field-values.ts';
 import { problemWith, splitList } from './values.ts';
@@ -38,7 +39,7 @@ export function readRequest(endpoint: Endpoint, request: IncomingRequest): Readi
         raw,
         `The \`${param.wire}\` ${place(param)} value [${String(raw).slice(0, 100)}] ${problem}`,
       );
-    else args[name] = value;
+    else put(args, name, value);
   }
   const isOld = request.query.has('tweet.fields');
   for (const [key, text] of request.query) {
@@ -80,14 +81,14 @@ function names(endpoint: Endpoint, where: 'query' | 'body'): string[] {
 }
 
 function find(param: Param, request: IncomingRequest, endpoint: Endpoint): unknown {
-  if (param.in === 'path') return request.path[param.wire];
+  if (param.in === 'path') return lookup(request.path, param.wire);
   if (param.in === 'query') return request.query.get(param.wire);
-  if (endpoint.encoding !== 'json') return request.body?.[param.wire];
+  if (endpoint.encoding !== 'json') return lookup(request.body, param.wire);
   const [list, item] = param.wire.split('[].');
   let at: unknown = request.body;
-  for (const step of (list ?? '').split('.')) at = isObject(at) ? at[step] : undefined;
+  for (const step of (list ?? '').split('.')) at = isObject(at) ? lookup(at, step) : undefined;
   return item && Array.isArray(at)
-    ? at.map((each) => (isObject(each) ? each[item] : undefined)).join(',')
+    ? at.map((each) => (isObject(each) ? lookup(each, item) : undefined)).join(',')
     : at;
 }
 

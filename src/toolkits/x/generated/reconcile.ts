@@ -2,6 +2,7 @@ import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { Settlement } from '../../../contract/outcome.ts';
 import { isObject } from '../../../lib/is-object.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import type { XApi } from '../client/api.ts';
 import type { EndpointId, GeneratedId } from '../endpoints/ids.ts';
 import { ENDPOINTS } from '../endpoints/table.ts';
@@ -74,7 +75,8 @@ export const asObject = (value: JsonValue | undefined): JsonObject | undefined =
 /** A thing made by the interrupted call: new, and with the fields it was given. */
 const made = (items: readonly JsonObject[], far: RemoteLookup, wanted: JsonObject): JsonObject | undefined =>
   items.find(
-    (item) => far.isNew(item) && Object.entries(wanted).every(([field, value]) => item[field] === value),
+    (item) =>
+      far.isNew(item) && Object.entries(wanted).every(([field, value]) => lookup(item, field) === value),
   );
 
 const settle = (item: JsonObject | undefined): Settlement => (item ? done(item) : notDone);
@@ -91,7 +93,7 @@ const reconcileAdmin: Readonly<Partial<Record<GeneratedId, Reconcile>>> = {
     if (!campaign) return notDone;
     const { status, ...rest } = changes;
     const wanted = { ...rest, ...(status === undefined ? {} : { entity_status: status }) };
-    const same = Object.entries(wanted).every(([field, value]) => campaign[field] === value);
+    const same = Object.entries(wanted).every(([field, value]) => lookup(campaign, field) === value);
     return same ? done(campaign) : notDone;
   },
   x_ads_campaign_delete: async ({ account_id = '', campaign_id = '' }, far) => {
@@ -161,7 +163,7 @@ const membership =
   ): Reconcile =>
   async (args, far) => {
     const { items, complete } = await far.all(listing, where(args));
-    const present = items.some((item) => item.id === args[who]);
+    const present = items.some((item) => item.id === lookup(args, who));
     if (!complete && !present)
       return { settled: 'unknown', why: 'The listing is too long to be read to its end.' };
     return present === wanted ? done({ [flag]: wanted }) : notDone;
@@ -246,7 +248,7 @@ export const RECONCILE: Readonly<Partial<Record<GeneratedId, Reconcile>>> = {
   x_v2_lists_update: async ({ id = '', ...changes }, far) => {
     const list = await far.one('x_v2_lists_get', { id });
     const same =
-      list !== undefined && Object.entries(changes).every(([field, value]) => list[field] === value);
+      list !== undefined && Object.entries(changes).every(([field, value]) => lookup(list, field) === value);
     return same ? done({ updated: true }) : notDone;
   },
   x_v2_lists_delete: async ({ id = '' }, far) =>

@@ -2,6 +2,7 @@ import type { JsonObject, JsonSchema, JsonValue } from '../../../contract/json.t
 import { type Schema, type SchemaIssue, zodSchema } from '../../../contract/schema.ts';
 import { CHANGE_PROFILES, PROFILES, type Profile, type Requirements } from '../../../contract/tool.ts';
 import { isObject } from '../../../lib/is-object.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import type { Endpoint, Param } from '../endpoints/endpoint.ts';
 import type { GeneratedId } from '../endpoints/ids.ts';
 import { resultSchema } from '../endpoints/replies.ts';
@@ -32,7 +33,7 @@ export function inputSchema(endpoint: Endpoint): Schema<JsonObject> {
 /** Lists may come as text and texts as lists; policy, approval and X see the one form the table has. */
 function withLists(endpoint: Endpoint, args: JsonObject): JsonObject {
   const entries = Object.entries(args).map(([name, value]): [string, JsonValue] => {
-    const kind = endpoint.params[name]?.kind;
+    const kind = lookup(endpoint.params, name)?.kind;
     if (kind === 'csv' && Array.isArray(value)) return [name, listed(value)];
     return kind === 'ids' && typeof value === 'string' ? [name, splitList(value)] : [name, value];
   });
@@ -49,7 +50,7 @@ function listed(value: readonly JsonValue[]): JsonValue {
 
 function* issuesWith(endpoint: Endpoint, args: Readonly<Record<string, unknown>>): Generator<SchemaIssue> {
   for (const [name, param] of Object.entries(endpoint.params)) {
-    const value = args[name];
+    const value = lookup(args, name);
     const problem =
       value === undefined ? (param.required ? 'is required' : undefined) : problemWith(param, value);
     if (problem) yield { path: name, message: problem };

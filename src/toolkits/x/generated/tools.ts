@@ -2,6 +2,7 @@ import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { Tool, ToolContext } from '../../../contract/tool.ts';
 import { isObject } from '../../../lib/is-object.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import type { RequestOptions, XApi, XReply } from '../client/api.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { type EndpointId, GENERATED_IDS, type GeneratedId } from '../endpoints/ids.ts';
@@ -40,7 +41,7 @@ const PREPARE: Readonly<Partial<Record<GeneratedId, Prepare>>> = {
     const end =
       typeof args.end_time === 'string' ? Date.parse(args.end_time) : await lastWhole(args, x, now, options);
     const start = typeof args.start_time === 'string' ? Date.parse(args.start_time) : end - WEEK_MS;
-    const listing = LISTED_BY[String(args.entity ?? 'CAMPAIGN')] ?? 'x_ads_campaigns';
+    const listing = lookup(LISTED_BY, String(args.entity ?? 'CAMPAIGN')) ?? 'x_ads_campaigns';
     const entity_ids = args.entity_ids ?? (await someIds(x, listing, args, MAX_ENTITIES, options));
     if (entity_ids === undefined) return undefined;
     return {
@@ -125,8 +126,8 @@ function toolOf(id: GeneratedId): Tool<Services> {
 }
 
 function mustChange({ params }: Endpoint, args: JsonObject): void {
-  const fields = Object.keys(params).filter((name) => params[name]?.in === 'body');
-  if (!fields.some((name) => args[name] !== undefined))
+  const fields = Object.keys(params).filter((name) => lookup(params, name)?.in === 'body');
+  if (!fields.some((name) => lookup(args, name) !== undefined))
     throw new ToolError('invalid_input', `Nothing to change: give one or more of ${fields.join(', ')}.`);
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ToolError } from '../../../contract/errors.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { ToolContext } from '../../../contract/tool.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { XError } from '../errors.ts';
 import type { XServices } from '../services.ts';
 
@@ -131,7 +132,7 @@ export async function previewPost(
   });
   if (!verdict) throw new ToolError('policy_error', `The policy does not know ${call.tool}.`);
   const lists = (key: string): boolean => {
-    const names = status[key];
+    const names = lookup(status, key);
     return (
       Array.isArray(names) && (names.includes(call.tool) || names.includes(call.tool.replace(/^x_/, '')))
     );

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { ToolError } from '../../../contract/errors.ts';
 import { CHANGE_PROFILES, type ToolContext } from '../../../contract/tool.ts';
 import { homePath } from '../../../lib/file-error.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { quoted } from '../../../lib/words.ts';
 import type { MediaCategory } from '../client/api.ts';
 import { ENGAGE_ERRORS, XError } from '../errors.ts';
@@ -68,7 +69,7 @@ export async function checkMedia(
   wantedType?: string,
 ): Promise<CheckedMedia> {
   const path = await allowedPath(filePath, folders);
-  const kind = KINDS[extname(path).toLowerCase()];
+  const kind = lookup(KINDS, extname(path).toLowerCase());
   if (!kind || (wantedType !== undefined && wantedType !== kind.mediaType && wantedType !== kind.category)) {
     const why = kind ? `is ${kind.mediaType}, not ${wantedType}` : 'is of a type that X does not accept';
     throw new XError('unsupported_media_type', `The file ${why}.`, {
@@ -143,6 +144,7 @@ export const xUploadMedia = defineXTool({
   errors: [...ENGAGE_ERRORS, 'unsupported_media_type', 'file_read_error', 'media_upload_error'],
   requires: requirementsFor(['media_upload'], ['tweet.write', 'users.read']),
   deadlineMs: 600_000,
+  governanceArgs: ['dry_run'],
   input: z.object({
     file_path: z.string().min(1).max(4096),
     media_type: z.string().optional().describe('MIME type, if it must match.'),

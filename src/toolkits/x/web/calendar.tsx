@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { lookup } from '../../../lib/lookup.ts';
 import { Badge, Skeleton, StateBadge } from '../../../web/ui/badge.tsx';
 import { Button } from '../../../web/ui/field.tsx';
 import { ErrorNotice } from '../../../web/ui/notice.tsx';
@@ -35,7 +36,7 @@ export function Calendar() {
     await schedule.refresh();
   };
   const keyed = (event: KeyboardEvent, item: Item) => {
-    const by = event.altKey ? MOVES[event.key] : undefined;
+    const by = event.altKey ? lookup(MOVES, event.key) : undefined;
     if (by === undefined || !item.scheduled_for || item.status !== 'scheduled') return;
     event.preventDefault();
     moved.current = item.id;
@@ -184,4 +185,4 @@ const clock = (at: string): string =>
   new Date(at).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
 
 const dayClass = (is: Readonly<Record<string, boolean>>): string =>
-  ['day', ...Object.keys(is).flatMap((name) => (is[name] ? [`day-${name}`] : []))].join(' ');
+  ['day', ...Object.keys(is).flatMap((name) => (lookup(is, name) ? [`day-${name}`] : []))].join(' ');

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { ViewData } from '../../../contract/view.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { dollars, plain } from '../../../web/ui/chart.tsx';
 import { ErrorNotice } from '../../../web/ui/notice.tsx';
 import { TimeAgo } from '../../../web/ui/page-head.tsx';
@@ -67,7 +68,7 @@ function Limits({ usage }: { readonly usage: Usage }) {
           rows={usage.limits}
           rowKey={({ action }) => action}
           columns={[
-            { key: 'action', label: 'Action', cell: ({ action }) => ACTIONS[action] ?? action },
+            { key: 'action', label: 'Action', cell: ({ action }) => lookup(ACTIONS, action) ?? action },
             { key: 'used', label: 'Used', numeric: true, cell: ({ used, max }) => `${used} of ${max}` },
             {
               key: 'until',

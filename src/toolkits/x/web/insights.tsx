@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import type { ViewData } from '../../../contract/view.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { Chart, dollars, type Series } from '../../../web/ui/chart.tsx';
 import { ErrorNotice } from '../../../web/ui/notice.tsx';
 import { Table } from '../../../web/ui/table.tsx';
@@ -53,7 +54,12 @@ export default function XCharts({ days }: { readonly days: number }) {
             rowKey={({ tweet_id, text }) => tweet_id ?? text}
             columns={[
               { key: 'text', label: 'Text', cell: ({ text }) => <UntrustedText text={text} /> },
-              { key: 'kind', label: 'Kind', minor: true, cell: ({ kind }) => KIND_NAMES[kind] ?? kind },
+              {
+                key: 'kind',
+                label: 'Kind',
+                minor: true,
+                cell: ({ kind }) => lookup(KIND_NAMES, kind) ?? kind,
+              },
               { key: 'seen', label: 'Seen', numeric: true, cell: ({ impressions }) => impressions ?? '–' },
               { key: 'likes', label: 'Likes', numeric: true, cell: ({ likes }) => likes ?? '–' },
               {

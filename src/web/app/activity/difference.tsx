@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 
 const show = (value: JsonValue | undefined): string =>
@@ -7,11 +8,11 @@ const show = (value: JsonValue | undefined): string =>
 /** The arguments that differ, before and after, with the words that were taken out and put in. */
 export function Difference({ before, after }: { readonly before: JsonObject; readonly after: JsonObject }) {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const changed = names.filter((name) => show(before[name]) !== show(after[name]));
+  const changed = names.filter((name) => show(lookup(before, name)) !== show(lookup(after, name)));
   return (
     <dl className="difference">
       {changed.map((name) => {
-        const [gone, come] = marked(show(before[name]), show(after[name]));
+        const [gone, come] = marked(show(lookup(before, name)), show(lookup(after, name)));
         return (
           <div key={name}>
             <dt>

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { CallStory, StoryStep } from '../../../kernel/views/shapes.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { Difference } from './difference.tsx';
@@ -155,7 +156,7 @@ export function storySentence({ steps }: CallStory): string {
     else if (step.kind === 'decided' && step.text === `${who} rejected`) add(who, 'rejected it');
     else if (step.kind === 'decided' && step.text.startsWith('A standing'))
       add('a standing approval', 'answered');
-    else if (step.kind === 'ended') add('Countersign', ENDS[step.text] ?? 'refused it');
+    else if (step.kind === 'ended') add('Countersign', lookup(ENDS, step.text) ?? 'refused it');
     else if (step.kind === 'undone') add(who, 'undid it');
   }
   if (acts.length === 0) return '';

@@ -1,4 +1,5 @@
 import type { Item } from '../../../kernel/views/shapes.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { shortName } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -11,7 +12,9 @@ const asText = (value: unknown): string =>
 export function ChangedNotice({ item, onRead }: { readonly item: Item; onRead(): void }) {
   const edit = item.edits.at(-1);
   const names = edit ? [...new Set([...Object.keys(edit.before), ...Object.keys(edit.after)])] : [];
-  const differing = names.filter((name) => asText(edit?.before[name]) !== asText(edit?.after[name]));
+  const differing = names.filter(
+    (name) => asText(lookup(edit?.before, name)) !== asText(lookup(edit?.after, name)),
+  );
   return (
     <Notice tone="warn">
       <div className="stack">
@@ -25,12 +28,12 @@ export function ChangedNotice({ item, onRead }: { readonly item: Item; onRead():
               <dt>{name.replaceAll('_', ' ')}</dt>
               <dd>
                 <del>
-                  <UntrustedText text={asText(edit?.before[name])} />
+                  <UntrustedText text={asText(lookup(edit?.before, name))} />
                 </del>
               </dd>
               <dd>
                 <ins>
-                  <UntrustedText text={asText(edit?.after[name])} />
+                  <UntrustedText text={asText(lookup(edit?.after, name))} />
                 </ins>
               </dd>
             </div>

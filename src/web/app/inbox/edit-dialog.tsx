@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import type { JsonSchema } from '../../../contract/json.ts';
 import type { Item } from '../../../kernel/views/shapes.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { ApiError, post, toApiError } from '../../ui/api.ts';
 import type { ApprovalView } from '../../ui/approval-view.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -26,10 +27,10 @@ function formFields(schema: JsonSchema, args: JsonRecord): readonly FormField[] 
   const required = Array.isArray(schema.required) ? schema.required : [];
   const fields: FormField[] = [];
   for (const [name, property] of Object.entries(schema.properties)) {
-    const kind = isRecord(property) ? kindOf(name, property, args[name]) : undefined;
+    const kind = isRecord(property) ? kindOf(name, property, lookup(args, name)) : undefined;
     if (!isRecord(property) || !kind) {
       // What is not given need not be editable.
-      if (args[name] === undefined) continue;
+      if (lookup(args, name) === undefined) continue;
       return undefined;
     }
     fields.push({
@@ -158,7 +159,7 @@ export function EditDialog({ item, view, onClose, onSaved }: Props) {
               key={field.name}
               field={field}
               Below={view.below?.(field.name)}
-              value={args[field.name]}
+              value={lookup(args, field.name)}
               error={issues.find(({ path }) => path.split(/[.[]/)[0] === field.name)?.message}
               onChange={(value) => {
                 const { [field.name]: _old, ...rest } = args;

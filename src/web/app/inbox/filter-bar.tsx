@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { InboxPageData } from '../../../kernel/views/shapes.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { useQuery } from '../../ui/api.ts';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -59,7 +60,7 @@ export function FilterBar({ view, open, setOpen }: Props) {
         <div className="filter-line">
           {view.parts.map((part) => (
             <span key={`${part.key} ${part.value}`} className="chip">
-              <span className="chip-name">{LABELS[part.key] ?? part.key}</span>
+              <span className="chip-name">{lookup(LABELS, part.key) ?? part.key}</span>
               <span>
                 <UntrustedText text={nameOf(part)} />
               </span>

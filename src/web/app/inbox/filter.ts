@@ -1,4 +1,5 @@
 import { useLocation, useSearch } from 'wouter';
+import { lookup } from '../../../lib/lookup.ts';
 import { shortName } from '../../ui/badge.tsx';
 
 /** What the address of the inbox may say; the same names as the API has. */
@@ -126,7 +127,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
 const ENVIRONMENTS: Readonly<Record<string, string>> = { live: 'Live', sandbox: 'Sandbox', local: 'Local' };
 
 /** What an effect is called on a badge. */
-export const effectName = (effect: string): string => EFFECTS[effect] ?? effect;
+export const effectName = (effect: string): string => lookup(EFFECTS, effect) ?? effect;
 
 /** A value of a filter as a person reads it. */
 export function valueName({ key, value }: Part): string {
@@ -136,7 +137,7 @@ export function valueName({ key, value }: Part): string {
     case 'effect':
       return effectName(value);
     case 'environment':
-      return ENVIRONMENTS[value] ?? value;
+      return lookup(ENVIRONMENTS, value) ?? value;
     case 'signature':
       return 'Needs a signature';
     case 'run':

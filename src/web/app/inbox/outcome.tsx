@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Item, Unsettled } from '../../../kernel/views/shapes.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { post, useQuery } from '../../ui/api.ts';
 import { shortName, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
@@ -24,7 +25,7 @@ const HEADS: Readonly<Record<string, readonly [Tone, string]>> = {
 
 /** What came of a decision. */
 export function Outcome({ item }: { readonly item: Item }) {
-  const head = HEADS[item.state];
+  const head = lookup(HEADS, item.state);
   if (!head) return null;
   const [tone, text] = item.undo?.undone ? (['info', 'Done, later undone'] as const) : head;
   const message = textAt(item.outcome, 'message');

@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { ArgumentPredicate, StandingDraft } from '../../../contract/standing.ts';
 import type { Item, StandingDraftData, StandingTestData } from '../../../kernel/views/shapes.ts';
+import { lookup } from '../../../lib/lookup.ts';
 import { type ApiError, post, toApiError, useQuery } from '../../ui/api.ts';
 import { Skeleton, shortName } from '../../ui/badge.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -122,7 +123,7 @@ function RememberForm({ item, start, onClose, onDone }: FormProps) {
             <PredicateField
               key={predicate.arg}
               predicate={predicate}
-              value={item.args[predicate.arg]}
+              value={lookup(item.args, predicate.arg)}
               onChange={replace}
             />
           ))}

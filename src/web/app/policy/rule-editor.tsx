@@ -1,5 +1,6 @@
 import { type FormEvent, useMemo, useState } from 'react';
 import type { Rule, RuleIssue } from '../../../kernel/views/policy-shapes.ts';
+import { lookup, put } from '../../../lib/lookup.ts';
 import { type ApiError, toApiError } from '../../ui/api.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
@@ -104,7 +105,7 @@ function fieldErrors(issues: readonly RuleIssue[]): Readonly<Record<string, stri
     const [name = ''] = field.replace(/^rules\.\d+\./u, '').split('.');
     // The form writes both ends of a schedule from one part of it.
     const shown = name === 'schedule' ? 'timezone' : name;
-    found[shown] = found[shown] ? `${found[shown]}; ${message}` : message;
+    put(found, shown, lookup(found, shown) ? `${lookup(found, shown)}; ${message}` : message);
   }
   return found;
 }

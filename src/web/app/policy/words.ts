@@ -1,4 +1,5 @@
 import type { PolicyData, Rule } from '../../../kernel/views/policy-shapes.ts';
+import { lookup } from '../../../lib/lookup.ts';
 
 const ACTS = {
   allow: 'allow it',
@@ -77,6 +78,6 @@ export function describeRule(rule: Rule): string {
 }
 
 export const hitsOf = ({ hits }: PolicyData, rule: string): string => {
-  const count = hits[rule] ?? 0;
+  const count = lookup(hits, rule) ?? 0;
   return count === 1 ? '1 hit in 7 days' : `${count.toLocaleString('en')} hits in 7 days`;
 };

@@ -1,4 +1,5 @@
 import { isObject } from '../../../lib/is-object.ts';
+import { lookup, put } from '../../../lib/lookup.ts';
 
 /** One argument as a form shows it. What a single control cannot hold is written as JSON. */
 export interface FormField {
@@ -44,19 +45,19 @@ export function argumentsFrom(
   const args: Record<string, unknown> = {};
   const problems: Record<string, string> = {};
   for (const { name, kind, options, values: sent, required } of fields) {
-    const text = values[name] ?? '';
+    const text = lookup(values, name) ?? '';
     if (text === '' && !(required && kind === 'text' && !options)) {
-      if (required) problems[name] = 'A value is required.';
+      if (required) put(problems, name, 'A value is required.');
       continue;
     }
-    if (options) args[name] = sent?.[options.indexOf(text)];
-    else if (kind === 'text') args[name] = text;
-    else if (kind === 'number') args[name] = Number(text);
+    if (options) put(args, name, sent?.[options.indexOf(text)]);
+    else if (kind === 'text') put(args, name, text);
+    else if (kind === 'number') put(args, name, Number(text));
     else {
       try {
-        args[name] = JSON.parse(text);
+        put(args, name, JSON.parse(text));
       } catch {
-        problems[name] = 'This is not valid JSON.';
+        put(problems, name, 'This is not valid JSON.');
       }
     }
   }

@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { lookup } from '../../../lib/lookup.ts';
 import type { ToolResult } from '../../routes/shapes.ts';
 import { type ApiError, callTool, toApiError } from '../../ui/api.ts';
 import { Button, Field } from '../../ui/field.tsx';
@@ -39,13 +40,13 @@ export function TryTool({ tool }: { readonly tool: ServerTool }) {
           key={field.name}
           label={field.required ? `${field.name} (required)` : field.name}
           hint={field.description || undefined}
-          error={problems[field.name]}
+          error={lookup(problems, field.name)}
         >
           {(attributes) => (
             <Control
               attributes={attributes}
               field={field}
-              value={values[field.name] ?? ''}
+              value={lookup(values, field.name) ?? ''}
               onChange={(value) => setValues({ ...values, [field.name]: value })}
             />
           )}

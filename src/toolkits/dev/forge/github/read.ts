@@ -1,4 +1,5 @@
 import { ToolError } from '../../../../contract/errors.ts';
+import { lookup } from '../../../../lib/lookup.ts';
 import { tailOf } from '../../runs.ts';
 import type { Check, Review, SearchMatch, SearchQuery } from '../port.ts';
 import type { GithubRepo } from './repo.ts';
@@ -20,7 +21,7 @@ export async function readReviews(repo: GithubRepo, pr: number, signal: AbortSig
     octokit.paginate(octokit.rest.pulls.listReviewComments, at),
   );
   const reviews = verdicts.map((raw): Review => {
-    const state = STATES[raw.state.toUpperCase()];
+    const state = lookup(STATES, raw.state.toUpperCase());
     return {
       id: raw.id,
       kind: 'review',
@@ -85,7 +86,7 @@ export async function readChecks(repo: GithubRepo, commit: string, signal: Abort
     checks.push({
       name: status.context,
       source: 'status',
-      state: CONCLUSIONS[status.state] ?? 'pending',
+      state: lookup(CONCLUSIONS, status.state) ?? 'pending',
       summary: status.description ?? status.state,
       ...(status.target_url ? { html_url: status.target_url } : {}),
       finished_at: status.updated_at,

@@ -1,4 +1,5 @@
 import { ToolError } from '../../../../contract/errors.ts';
+import { lookup } from '../../../../lib/lookup.ts';
 import type { ExchangeReport } from '../report.ts';
 
 interface Cue {
@@ -77,7 +78,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   quot: '"',
 };
 const readEntities = (text: string): string =>
-  text.replace(/&(\w+);/g, (whole, entity: string) => ENTITIES[entity] ?? whole);
+  text.replace(/&(\w+);/g, (whole, entity: string) => lookup(ENTITIES, entity) ?? whole);
 
 const two = (value: number): string => String(value).padStart(2, '0');
 const clock = (seconds: number): string =>

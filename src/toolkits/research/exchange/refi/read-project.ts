@@ -1,4 +1,5 @@
 import { ToolError } from '../../../../contract/errors.ts';
+import { lookup } from '../../../../lib/lookup.ts';
 import { type DecodedText, decodeText } from '../report.ts';
 import { childOf, childrenOf, parseXml, type XmlElement } from '../xml.ts';
 import type {
@@ -109,7 +110,8 @@ const normalGuid = (guid: string | undefined): string =>
     .trim()
     .replace(/^\{|\}$/g, '')
     .toLowerCase();
-const number = (item: XmlElement, name: string): number => Number(item.attributes[name] ?? Number.NaN);
+const number = (item: XmlElement, name: string): number =>
+  Number(lookup(item.attributes, name) ?? Number.NaN);
 
 /** A transcript is a text whose selections run from one sync point to another; the points know the positions. */
 function readTranscript(item: XmlElement): RefiText {

@@ -1,3 +1,5 @@
+import { lookup } from '../../../../lib/lookup.ts';
+
 /** The text of a Taguette document, with the way from its positions to ours. */
 export interface TaguetteText {
   readonly text: string;
@@ -69,7 +71,7 @@ function locate(pieces: readonly Piece[], offset: number, edge: 'start' | 'end',
 
 const decode = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]+));/g, (whole, decimal, hex, name) => {
-    if (name !== undefined) return ENTITIES[String(name)] ?? whole;
+    if (name !== undefined) return lookup(ENTITIES, String(name)) ?? whole;
     const point = Number.parseInt(String(decimal ?? hex), decimal === undefined ? 16 : 10);
     return point > 0 && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff)
       ? String.fromCodePoint(point)

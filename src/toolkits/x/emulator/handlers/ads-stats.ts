@@ -1,3 +1,4 @@
+import { lookup, put } from '../../../../lib/lookup.ts';
 import type { AdsCollection, AdsDoc, JsonDoc } from '../documents.ts';
 import { type Answer, type Call, list, text } from '../handler.ts';
 import { adsProblem } from '../problems.ts';
@@ -24,7 +25,7 @@ const METRICS: Readonly<Record<string, readonly string[]>> = {
 /** Analytics: what X demands it demands too, and the numbers are made up from id and hour alone. */
 export function parseStats(call: Call, accountId: string): Answer {
   const entity = text(call, 'entity') || 'CAMPAIGN';
-  const collection = ENTITIES[entity];
+  const collection = lookup(ENTITIES, entity);
   const ids = list(call, 'entity_ids');
   if (!collection || ids.length === 0)
     throw adsProblem(400, 'MISSING_PARAMETER', 'entity and entity_ids are required');
@@ -40,10 +41,10 @@ export function parseStats(call: Call, accountId: string): Answer {
   const midnight = midnightOf(call, accountId);
   if (granularity !== 'HOUR' && (start - midnight) % 86_400_000 !== 0)
     throw adsProblem(400, 'INVALID_PARAMETER', "start_time must be midnight in the account's time zone");
-  const step = STEP_MS[granularity] ?? end - start;
+  const step = lookup(STEP_MS, granularity) ?? end - start;
   const steps = Math.ceil((end - start) / step);
   const groups = list(call, 'metric_groups');
-  const stranger = groups.find((group) => !METRICS[group]);
+  const stranger = groups.find((group) => !lookup(METRICS, group));
   if (stranger !== undefined)
     throw adsProblem(
       400,
@@ -55,9 +56,13 @@ export function parseStats(call: Call, accountId: string): Answer {
     if (doc?.account_id !== accountId)
       throw adsProblem(404, 'NOT_FOUND', `The ${entity} ${id} was not found`);
     const metrics: JsonDoc = {};
-    for (const metric of groups.flatMap((group) => METRICS[group] ?? [])) {
-      metrics[metric] = Array.from({ length: steps }, (_, index) =>
-        total(doc, metric, start + index * step, Math.min(end, start + (index + 1) * step)),
+    for (const metric of groups.flatMap((group) => lookup(METRICS, group) ?? [])) {
+      put(
+        metrics,
+        metric,
+        Array.from({ length: steps }, (_, index) =>
+          total(doc, metric, start + index * step, Math.min(end, start + (index + 1) * step)),
+        ),
       );
     }
     return { id, id_data: [{ segment: null, metrics }] };
@@ -118,7 +123,7 @@ const CHARGE_MICROS = 90_000;
 function hourly(id: string, metric: string, hour: number): number {
   if (metric === 'billed_charge_local_micro') return CHARGE_MICROS * hourly(id, 'engagements', hour);
   if (metric.endsWith('engagements')) return ENGAGEMENTS.reduce((sum, one) => sum + hourly(id, one, hour), 0);
-  return Math.floor(impressionsIn(id, hour) / (RARITY[metric] ?? 75));
+  return Math.floor(impressionsIn(id, hour) / (lookup(RARITY, metric) ?? 75));
 }
 
 function impressionsIn(id: string, hour: number): number {

@@ -1,3 +1,4 @@
+import { lookup, put } from '../../../../lib/lookup.ts';
 import { type AdsCollection, type AdsDoc, type JsonDoc, nextAdsId } from '../documents.ts';
 import { type Answer, type Call, type Handler, list, text } from '../handler.ts';
 import { adsProblem } from '../problems.ts';
@@ -51,7 +52,7 @@ function page(
     .filter((doc) =>
       Object.entries(filters).every(([arg, field]) => {
         const ids = list(call, arg);
-        return ids.length === 0 || ids.includes(field === 'id' ? doc.id : String(doc.fields[field]));
+        return ids.length === 0 || ids.includes(field === 'id' ? doc.id : String(lookup(doc.fields, field)));
       }),
     )
     .sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -88,9 +89,9 @@ function create(call: Call, collection: AdsCollection, fields: JsonDoc): AdsDoc 
 function given(call: Call, names: Readonly<Record<string, string>>): JsonDoc {
   const fields: JsonDoc = {};
   for (const [arg, field] of Object.entries(names)) {
-    const value = call.args[arg];
+    const value = lookup(call.args, arg);
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-      fields[field] = value;
+      put(fields, field, value);
   }
   return fields;
 }
@@ -172,7 +173,7 @@ export const ads = {
       status: 'entity_status',
     });
     for (const name of ['start_time', 'end_time'])
-      if (fields[name] === undefined)
+      if (lookup(fields, name) === undefined)
         throw adsProblem(400, 'MISSING_PARAMETER', `"${name}" is a required parameter`);
     return one(
       create(call, 'line_items', {

@@ -1,3 +1,4 @@
+import { lookup } from '../../../../lib/lookup.ts';
 import { type ListDoc, nextId } from '../documents.ts';
 import { Includes, renderList } from '../fields.ts';
 import {
@@ -25,7 +26,7 @@ const visible = (call: Call, list: ListDoc | undefined): ListDoc | undefined =>
 function needList(call: Call, name: string): ListDoc {
   const id = text(call, name);
   const list = visible(call, call.state.get('lists', id));
-  if (!list) throw noSuchResource('list', call.endpoint.params[name]?.wire ?? name, id);
+  if (!list) throw noSuchResource('list', lookup(call.endpoint.params, name)?.wire ?? name, id);
   return list;
 }
 

@@ -1,3 +1,4 @@
+import { lookup } from '../../../../lib/lookup.ts';
 import { type JsonDoc, type MediaDoc, nextId } from '../documents.ts';
 import { type Answer, answer, type Call, type Handler, text } from '../handler.ts';
 import { invalidRequest, noSuchResource } from '../problems.ts';
@@ -27,7 +28,7 @@ function needMedia(call: Call, wire: string): MediaDoc {
 const bad = (name: string, message: string) => invalidRequest([{ name, value: '', message }]);
 
 function open(call: Call, media_type: string, category: string, total: number): MediaDoc {
-  const max = MAX_BYTES[category] ?? 5 * MB;
+  const max = lookup(MAX_BYTES, category) ?? 5 * MB;
   if (total > max)
     throw bad('total_bytes', `The file is larger than the ${max} bytes allowed for ${category}`);
   const id = nextId(call.state, call.now);
@@ -119,7 +120,9 @@ export const uploads = {
     }
     const count = Object.keys(media.segments).length;
     if (
-      !Array.from({ length: count }, (_, index) => String(index)).every((index) => index in media.segments)
+      !Array.from({ length: count }, (_, index) => String(index)).every((index) =>
+        Object.hasOwn(media.segments, index),
+      )
     ) {
       throw bad('id', 'Segments are missing');
     }
@@ -131,7 +134,7 @@ export const uploads = {
     const kind = category.split('_')[1] ?? 'image';
     const size = sizeOf(call.args.media);
     if (size === 0) throw bad('media', 'The file is empty');
-    return render(call, close(call, open(call, CATEGORY_TYPES[kind] ?? 'image/png', category, size)));
+    return render(call, close(call, open(call, lookup(CATEGORY_TYPES, kind) ?? 'image/png', category, size)));
   },
   media_metadata: (call) => {
     const media = needMedia(call, 'id');

@@ -1,3 +1,4 @@
+import { lookup, put } from '../../../../lib/lookup.ts';
 import type { PostDoc, UserDoc } from '../documents.ts';
 
 /**
@@ -114,10 +115,10 @@ export function seedPosts(users: readonly UserDoc[], now: Date): SeededPosts {
   const posts: PostDoc[] = [];
   const byKey: Record<string, string> = {};
   const find = (key: string | undefined): PostDoc | undefined =>
-    key === undefined ? undefined : posts.find((post) => post.id === byKey[key]);
+    key === undefined ? undefined : posts.find((post) => post.id === lookup(byKey, key));
   for (const [index, { ago, by, counts, marks, text }] of rows().entries()) {
     const id = marks.id ?? (FIRST_ID + BigInt(index) * 1_000_003n).toString();
-    if (marks.key) byKey[marks.key] = id;
+    if (marks.key) put(byKey, marks.key, id);
     const parent = find(marks.re);
     const [likes = 0, reposts = 0, replies = 0] = counts;
     posts.push({
@@ -127,7 +128,7 @@ export function seedPosts(users: readonly UserDoc[], now: Date): SeededPosts {
       created_at: new Date(now.getTime() - ago * MINUTE_MS).toISOString(),
       conversation_id: parent?.conversation_id ?? id,
       ...(parent ? { in_reply_to: parent.id } : {}),
-      ...(marks.qt ? { quotes: byKey[marks.qt] ?? '' } : {}),
+      ...(marks.qt ? { quotes: lookup(byKey, marks.qt) ?? '' } : {}),
       lang: 'en',
       hidden: false,
       media_keys: [],

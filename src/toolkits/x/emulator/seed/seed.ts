@@ -1,3 +1,4 @@
+import { lookup } from '../../../../lib/lookup.ts';
 import type { PostDoc } from '../documents.ts';
 import { type Change, State } from '../state.ts';
 import { FOLLOWS, OWN_ID, seedUsers } from './accounts.ts';
@@ -32,7 +33,7 @@ export function seedWorld(now: Date): readonly Change[] {
   const idByName = new Map(users.map((user) => [user.username, user.id]));
   const id = (username: string): string => idByName.get(username) ?? '';
   const { posts, byKey } = seedPosts(users, now);
-  const post = (key: string): string => byKey[key] ?? '';
+  const post = (key: string): string => lookup(byKey, key) ?? '';
   let minutes = 0;
   const at = () => new Date(now.getTime() - (500_000 - ++minutes) * MINUTE_MS).toISOString();
 
