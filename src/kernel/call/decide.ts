@@ -312,7 +312,7 @@ async function resolveDecider(call: CallState, { limits, queue }: Ports): Promis
   const why =
     consent === undefined
       ? 'agents may not decide approvals.'
-      : 'a dialog in the client decides only calls that stay on this computer or in a sandbox and can be undone. It is still to be decided.';
+      : 'a dialog in the client decides only calls that stay on this computer or in a sandbox and can be undone. It stays pending.';
   const [only, ...others] = targets.ids;
   const where = await queue.inbox(others.length === 0 ? only : undefined);
   return refuse(
