@@ -59,9 +59,12 @@ async function withInbox({ request }: CallState, outcome: Outcome, { queue }: Po
   if (!isOutermost || request.principal.kind !== 'agent' || !('fault' in outcome)) return outcome;
   const { fault } = outcome;
   if (!LIFTED_BY_PERSON.has(fault.code)) return outcome;
-  const { detail, effect, ownHint: hint } = fault;
+  const { detail, effect, resetAt, result, retryable, ownHint: hint } = fault;
   const message = `${fault.message} A person decides about it in ${await queue.inbox()}`;
-  return { ...outcome, fault: fault.reworded(message, { cause: fault, detail, effect, hint }) };
+  return {
+    ...outcome,
+    fault: fault.reworded(message, { cause: fault, detail, effect, resetAt, result, retryable, hint }),
+  };
 }
 
 type NamedStep = readonly [name: string, step: Step];
