@@ -1,5 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { findAgentVariable } from './src/lib/agent-shell.ts';
 import ProcessesFirst from './test/support/sequencer.ts';
 
 // Thousands of small databases and repositories are made; in memory, where there is room, their flushes cost nothing.
@@ -9,6 +10,10 @@ if (process.env.TMPDIR === undefined && existsSync(IN_MEMORY)) {
   const { bavail, bsize } = statfsSync(IN_MEMORY);
   if (bavail * bsize > ROOM) process.env.TMPDIR = IN_MEMORY;
 }
+
+// An agent that runs the tests is not who the commands under test are run by.
+for (let name = findAgentVariable(process.env); name; name = findAgentVariable(process.env))
+  delete process.env[name];
 
 export default defineConfig({
   test: {
@@ -27,6 +32,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     // Some terminals and runners force colour; what tests compare has none unless they ask for it.
-    env: { FORCE_COLOR: '' },
+    // What commands decide in tests, they decide without a terminal.
+    env: { FORCE_COLOR: '', COUNTERSIGN_APPROVALS__WITHOUT_TERMINAL: 'true' },
   },
 });

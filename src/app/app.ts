@@ -8,7 +8,7 @@ import type { JsonObject } from '../contract/json.ts';
 import type { KernelPorts, Log, ToolOffer } from '../contract/ports.ts';
 import type { Principal } from '../contract/principal.ts';
 import type { Toolkit, ToolkitHost } from '../contract/toolkit.ts';
-import { findInboxUrl } from '../daemon/running-server.ts';
+import { findInboxUrl, findRunningInbox } from '../daemon/running-server.ts';
 import type { Gateway, GatewayOptions } from '../gateway/gateway.ts';
 import { createNotifier } from '../kernel/approvals/notify.ts';
 import { createHealth } from '../kernel/health.ts';
@@ -128,6 +128,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     limits: {
       deadlineMs: config.calls.timeout_seconds * 1000,
       agentsMayApprove: config.approvals.agents_may_approve,
+      dialogs: config.approvals.dialogs,
       passkey: config.approvals.passkey,
       approvalExpiryMs: config.approvals.expiry_hours * 3_600_000,
       maxPending: config.approvals.max_pending_per_agent,
@@ -138,6 +139,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     resolve: (name) => inventory.resolve(name),
     reservedNames: ACTED_NAMES,
     inboxUrl: openAt,
+    runningInbox: (id) => findRunningInbox({ database, config }, id),
     notify: createNotifier({ ...notifySettings(config), log, env, inboxUrl: openAt }),
   });
   otel?.measure(kernel, now);

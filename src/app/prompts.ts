@@ -8,5 +8,5 @@ export const REVIEW_INBOX: Prompt = {
   arguments: [],
   tools: [],
   text: () =>
-    'Read countersign://approvals/pending. For each approval, oldest first: say in one plain sentence what will happen, who asked and why, and what could go wrong. Recommend approve, edit or reject with the reason. Do not approve anything yourself; give me the command for each decision.',
+    'Read countersign://approvals/pending. For each approval, oldest first: say in one plain sentence what will happen, who asked and why, and what could go wrong. Recommend approve, edit or reject with the reason. Do not approve anything yourself; I decide in the inbox.',
 };

@@ -23,7 +23,7 @@ function instructionsFor({ names, reachable }: Exposure): string {
       : []),
     ...(reachable.some((name) => name.startsWith('approve_'))
       ? [
-          '- You cannot approve your own calls. If an approve tool is refused, tell the person which command to run.',
+          '- You cannot approve your own calls. If an approve tool is refused, tell the person the address of the inbox that the refusal names.',
         ]
       : ['- You cannot approve your own calls.']),
     '- If a reply says the outcome is unknown (indeterminate), never retry the call.',
@@ -80,7 +80,7 @@ export async function createServed(
     },
     stateKey: await storeKey(app.database, 'countersign request state'),
     proveStore: await storeProof(app.database),
-    dialogs: app.config.approvals.dialogs,
+    dialogs: app.config.approvals.dialogs !== 'off',
     person: app.person,
     modes: () => app.policy.modes,
     firstUse: (nonce) => isFirstUse(app.database, nonce, app.now()),

@@ -6,6 +6,7 @@ import { type Outcome, outcomeData } from '../contract/outcome.ts';
 import { readShown, type TypedParams, type ViewData, type ViewSpecs } from '../contract/view.ts';
 import { print, printJson, printStderr, startProgress } from '../terminal/output.ts';
 import { plainText } from '../terminal/text.ts';
+import { requirePersonHere } from './person-here.ts';
 
 /** Codes with so many causes that the catalogue's one hint often speaks of another; their messages say what to do. */
 const CODES_WITHOUT_HINT = new Set([
@@ -16,8 +17,17 @@ const CODES_WITHOUT_HINT = new Set([
   'validation_error',
 ]);
 
+/** What agents are sent to the inbox for, a person does here. */
+const COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['paused', '`countersign resume` lifts the pause.'],
+  ['agent_paused', '`countersign agents resume NAME` lifts the pause.'],
+  ['definition_changed', '`countersign servers show` compares both definitions.'],
+]);
+
 /** The hint as a line to print, if it surely fits: what was not found was sought by an id, or none is given. */
 export function hintOf({ code, detail, hint }: ToolError): string[] {
+  const command = COMMANDS.get(code);
+  if (command !== undefined) return [command];
   // A hint that names a command was written for this very error.
   if (CODES_WITHOUT_HINT.has(code)) return hint.includes('`countersign ') ? [hint] : [];
   if (code === 'not_found' && (detail?.id === undefined || detail.tool !== undefined)) return [];
@@ -33,6 +43,7 @@ export async function act<O>(
 ): Promise<Acted<O>> {
   const bound = await app.inventory.resolve(tool.name);
   if (!bound) throw new Error(`Unknown tool: ${tool.name}.`);
+  if (bound.tool.effect === 'decide') await requirePersonHere(app);
   const cancel = new AbortController();
   const stop = (): void => cancel.abort(new Error('Cancelled at the terminal.'));
   process.once('SIGINT', stop);
@@ -49,6 +60,7 @@ export async function act<O>(
     });
     if (outcome.status !== 'routed') return { callId, outcome, data: dataOf(tool, outcome) };
     if (!approve) return { callId, outcome, data: undefined, paused: await app.kernel.isPaused() };
+    await requirePersonHere(app, outcome.approvalId);
     const { approval, outcome: gave } = await app.kernel.approvals.approve(outcome.approvalId, app.person);
     return {
       callId: approval.callId ?? callId,

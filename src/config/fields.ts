@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { configSection } from '../contract/config.ts';
 import { PASSKEY_MODES } from '../contract/passkeys.ts';
 import { mcpPolicy } from '../contract/policy.ts';
+import { DIALOG_MODES } from '../contract/ports.ts';
 import { servers } from '../contract/servers.ts';
 import { PROFILES } from '../contract/tool.ts';
 
@@ -57,9 +58,18 @@ export const approvals = configSection('approvals', 'The approval inbox.', () =>
         .default(10_000)
         .describe('Pending approvals that one agent may have; its further requests are refused.'),
       dialogs: z
+        .enum(DIALOG_MODES)
+        .default('local')
+        .describe(
+          'What an approval dialog in the client decides: calls that stay on this computer or in a sandbox and can be undone (local), every call that needs no passkey (all), or nothing (off). A file of a project can answer such a dialog in your place.',
+        )
+        .meta({ tighten: ['off', 'local', 'all'] }),
+      without_terminal: z
         .boolean()
-        .default(true)
-        .describe('False: ignore approval dialogs in the client; only the inbox and the commands decide.')
+        .default(false)
+        .describe(
+          'True: commands that decide also work without a terminal, for scripts of yours. In the shell of an AI agent they never do.',
+        )
         .meta({ tighten: 'to-false' }),
       hold_seconds: z
         .number()

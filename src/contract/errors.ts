@@ -46,10 +46,10 @@ const ERROR_CODES = {
   timeout: { retryable: true, hint: 'The call exceeded its deadline. Request less, or retry.' },
   cancelled: { retryable: true, hint: 'The client cancelled the call.' },
   busy: { retryable: true, hint: 'An identical call is still running. Wait for it to finish.' },
-  paused: { retryable: false, hint: 'A person paused all changes. `countersign resume` lifts the pause.' },
+  paused: { retryable: false, hint: 'A person paused all changes. A person lifts the pause in the inbox.' },
   agent_paused: {
     retryable: false,
-    hint: 'A person paused this agent. `countersign agents resume NAME` lifts the pause.',
+    hint: 'A person paused this agent. A person lifts the pause on its page in the web app.',
   },
   quota_exceeded: {
     retryable: false,
@@ -85,7 +85,7 @@ const ERROR_CODES = {
   unavailable: { retryable: true, hint: 'The remote service failed. Retry later.' },
   definition_changed: {
     retryable: false,
-    hint: 'The server changed this tool after a person trusted it. A person compares both with `countersign servers show` and decides.',
+    hint: 'The server changed this tool after a person trusted it. A person compares both in the inbox and decides.',
   },
   server_unavailable: {
     retryable: true,

@@ -28,6 +28,16 @@ export type ApprovalState = (typeof APPROVAL_STATES)[number];
 /** `call`: approving executes it. `permit`: approving lets the matching call through once. */
 export type ApprovalKind = 'call' | 'permit';
 
+/** Which pending calls a dialog in the client decides: those that stay local and can be undone, all, or none. */
+export const DIALOG_MODES = ['local', 'all', 'off'] as const;
+export type DialogMode = (typeof DIALOG_MODES)[number];
+
+/** Where a person decides, as agents are told: by its address, never by a command that they could run themselves. */
+export const describeInbox = (url: string | undefined): string =>
+  url === undefined
+    ? 'the Countersign inbox (a person starts it with `countersign up`)'
+    : `the inbox at ${url}`;
+
 export interface Approval {
   readonly id: number;
   readonly uuid: string;
@@ -174,6 +184,8 @@ export interface ApprovalsPort {
   present(approval: Approval): Promise<ApprovalPresentation>;
   /** The same with its text as this reader may see it; see `Toolkit.redactForAgent`. */
   tell(approval: Approval, reader: Principal): Promise<Approval>;
+  /** Where a person decides it, or all of them, in words for an agent; see `describeInbox`. */
+  inbox(id?: number): Promise<string>;
   approve(id: string | number, by: Principal, options?: ApproveOptions): Promise<Decided>;
   /** Throws what `approve` would refuse now, and decides nothing. */
   requireApprovable(id: string | number, by: Principal, options?: ApproveOptions): Promise<Approval>;

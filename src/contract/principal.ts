@@ -19,6 +19,15 @@ export const LOCAL_AGENT: Principal = { kind: 'agent', id: 'local' };
 /** The written form used in rules, evidence and listings: `agent:local`, `person:ada`, `system:scheduler`. */
 export const principalName = (who: Principal): string => `${who.kind}:${who.id}`;
 
+/**
+ * A person's answer in a dialog of the client, which a file of a project or the client itself may have given: wherever the
+ * decider is named, the name says so. A client chooses its own name, so only letters, digits and a few signs of it are shown.
+ */
+export const throughDialog = (person: Principal, client: string | undefined): Principal => {
+  const name = client?.replace(/[^\p{L}\p{N}._/@+-]+/gu, ' ').trim();
+  return { ...person, id: `${person.id} (dialog of ${name ? name.slice(0, 80) : 'an unnamed client'})` };
+};
+
 /** For people: who asks, and on whose order. */
 export const describeRequester = (who: Principal): string =>
   who.orderedBy === undefined ? principalName(who) : `${principalName(who)} for ${who.orderedBy}`;

@@ -56,18 +56,28 @@ export async function serverEvidenceProblem(url: string): Promise<string | undef
 }
 
 /** Where agents reach the server: its public address, where it listens now, or where it would. */
-export async function findServerUrl(app: Store): Promise<string | undefined> {
-  const running = app.config.server.public_url ? undefined : await runningServer(app);
-  if (running === undefined) return configuredUrl(app.config.server);
+export const findServerUrl = async (app: Store): Promise<string | undefined> =>
+  (await findPresentUrl(app)) ?? configuredUrl(app.config.server);
+
+/** Its public address, or where it listens now. */
+async function findPresentUrl(app: Store): Promise<string | undefined> {
+  if (app.config.server.public_url) return configuredUrl(app.config.server);
+  const running = await runningServer(app);
+  if (running === undefined) return undefined;
   const { hostname: host, port } = new URL(running);
   return httpUrl(localHostOf(host.replace(/^\[|\]$/g, '')), port);
 }
 
 /** Where a person finds an approval. Browsers offer passkeys on names only, never on a bare address. */
-export async function findInboxUrl(app: Store, id: number): Promise<string | undefined> {
-  const url = await findServerUrl(app);
-  return url && `${url.replace('//[::1]:', '//localhost:')}/inbox/${id}`;
-}
+export const findInboxUrl = async (app: Store, id: number): Promise<string | undefined> =>
+  inboxAt(await findServerUrl(app), id);
+
+/** The same, or the whole inbox, where a server runs or has a public address; undefined elsewhere. */
+export const findRunningInbox = async (app: Store, id?: number): Promise<string | undefined> =>
+  inboxAt(await findPresentUrl(app), id);
+
+const inboxAt = (url: string | undefined, id: number | undefined): string | undefined =>
+  url && `${url.replace('//[::1]:', '//localhost:')}/inbox${id === undefined ? '' : `/${id}`}`;
 
 /** Undefined where a free port is selected at start. */
 export function configuredUrl({

@@ -121,7 +121,7 @@ export const serverRestart = defineGatewayTool({
 });
 
 const unknownServer = (server: string): ToolError =>
-  new ToolError('not_found', `No server named ${server} is configured; see \`countersign servers\`.`);
+  new ToolError('not_found', `No server named ${server} is configured.`);
 
 /**
  * A proposal about tools that were decided on elsewhere would only show an outdated difference. One that another process settles in

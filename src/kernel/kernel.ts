@@ -59,6 +59,8 @@ export interface KernelOptions {
   notify?(approval: Approval): void;
   /** Where a person finds an approval, to sign it. */
   inboxUrl?(id: number): Promise<string | undefined>;
+  /** The same, or the whole inbox; undefined while nothing serves it. */
+  runningInbox?(id?: number): Promise<string | undefined>;
   /** Names of agents that toolkits act as: no token may have them. */
   readonly reservedNames?: readonly string[];
 }
@@ -121,7 +123,7 @@ export function createKernel(options: KernelOptions): Kernel {
     now,
   });
   const expiryMs = limits.approvalExpiryMs;
-  const { inboxUrl } = options;
+  const { inboxUrl, runningInbox } = options;
   const queue = new ApprovalQueue({
     database,
     log,
@@ -133,6 +135,7 @@ export function createKernel(options: KernelOptions): Kernel {
     now,
     notify,
     ...(inboxUrl && { inboxUrl }),
+    ...(runningInbox && { runningInbox }),
   });
   const standing = new StandingApprovals({ database, resolve, now, signersFor });
   const ports: Ports = {

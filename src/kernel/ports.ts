@@ -1,5 +1,5 @@
 import type { PasskeyMode } from '../contract/passkeys.ts';
-import type { Log } from '../contract/ports.ts';
+import type { DialogMode, Log } from '../contract/ports.ts';
 import type { BoundTool } from '../contract/toolkit.ts';
 import type { ApprovalQueue } from './approvals/queue.ts';
 import type { StandingApprovals } from './approvals/standing.ts';
@@ -47,6 +47,8 @@ export interface PolicySource {
 export interface CallLimits {
   readonly deadlineMs: number;
   readonly agentsMayApprove: boolean;
+  /** What a dialog in the client decides; `local` where nothing is said. */
+  readonly dialogs?: DialogMode;
   readonly approvalExpiryMs: number;
   /** Pending approvals that one agent may have. */
   readonly maxPending: number;

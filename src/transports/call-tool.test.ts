@@ -70,7 +70,8 @@ describe('an answer given in a dialog', () => {
   it('counts once for the call that asked', async () => {
     const { call, ask } = world();
     const state = await ask();
-    expect(await call('reject_item', 5, 'scout', state)).toEqual({ person: PERSON, about: 'shown' });
+    const person = { ...PERSON, id: 'ada (dialog of an unnamed client)' };
+    expect(await call('reject_item', 5, 'scout', state)).toEqual({ person, about: 'shown' });
     expect(await call('reject_item', 5, 'scout', state)).toBeUndefined();
   });
 

@@ -14,7 +14,7 @@ import { CALL_TOOL } from '../catalogue/discovery.ts';
 import { toDirectResult, toMcpResult } from '../catalogue/mcp.ts';
 import { ToolError } from '../contract/errors.ts';
 import type { JsonObject } from '../contract/json.ts';
-import { type Principal, principalName } from '../contract/principal.ts';
+import { type Principal, principalName, throughDialog } from '../contract/principal.ts';
 import { RPC_ERROR } from '../contract/servers.ts';
 import type { BoundTool } from '../contract/toolkit.ts';
 import type { CallRequest, CallResult, Elicitation, Progress } from '../kernel/call/call.ts';
@@ -291,7 +291,7 @@ async function consentOf(
     const answer = inputResponse(mcpReq.inputResponses, QUESTION);
     const agreed = answer.kind === 'elicit' && answer.action === 'accept' && answer.content?.confirm === true;
     if (agreed && (await served.firstUse(`elicitation:${state.nonce}`)))
-      return { person: served.person, about: state.about };
+      return { person: throughDialog(served.person, caller.client), about: state.about };
     // Declined, cancelled or used twice: no answer means no.
     return undefined;
   }

@@ -94,3 +94,29 @@ describe('the core', () => {
     expect(reachedToolkits('app/app.ts', code)).toEqual(found);
   });
 });
+
+/** Commands for people at a terminal: they decide, lift a pause, trust a server or sign in. */
+const DECIDING =
+  /countersign (approvals (approve|reject|edit|permit|settle|standing add)|review|resume|agents resume|servers (trust|add)|open)\b/;
+/** Only people read what these print: the command line, the pages and their API, the start of a server. */
+const FOR_PEOPLE = /^(cli|terminal|daemon|web)\/|^toolkits\/[a-z]+\/(cli|web|test)\//;
+
+describe('what agents are told', () => {
+  const files = (readdirSync('src', { recursive: true }) as string[])
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\.tsx?$/.test(path))
+    .filter((path) => !FOR_PEOPLE.test(path));
+
+  it('names no command that decides in a person’s place, but the inbox', () => {
+    expect(files.length).toBeGreaterThan(500);
+    expect(files.filter((path) => DECIDING.test(codeOf(path)))).toEqual([]);
+  });
+
+  it.each(['replies', 'tools'])('nor do the pinned %s', (folder) => {
+    const pins = readdirSync(join('test/pins', folder));
+    expect(pins.length).toBeGreaterThan(3);
+    expect(pins.filter((pin) => DECIDING.test(readFileSync(join('test/pins', folder, pin), 'utf8')))).toEqual(
+      [],
+    );
+  });
+});

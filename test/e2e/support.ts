@@ -66,6 +66,8 @@ const environment = (dir: string): Record<string, string> => ({
   HOME: dir,
   COUNTERSIGN_HOME: dir,
   COUNTERSIGN_LOG__LEVEL: 'warn',
+  // Tests decide at the command line, and have no terminal.
+  COUNTERSIGN_APPROVALS__WITHOUT_TERMINAL: 'true',
 });
 
 /** The built command as a process of its own, with all three streams in the test's hands. */

@@ -115,7 +115,7 @@ describe.each(ENGINES)('settings edited in the database, on %s', (engine) => {
         expect(await call('ledger_write', { text: 'b' })).toMatchObject(refused);
         expect(await call('ledger_read')).toMatchObject({ status: 'ok' });
         expect(policy.problem).toContain('do not match the audit log');
-        expect(policy.problem).toContain('countersign open');
+        expect(policy.problem).toContain('the Policy page of the web app');
         expect(policy.current.status()).toMatchObject({ problem: policy.problem });
         // What was forged is not offered as a start for what a person sets.
         expect(await policy.overrides()).toEqual({ rules: [] });

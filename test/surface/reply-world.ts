@@ -104,7 +104,8 @@ export async function serveReplies(name: DialectName) {
     connect: async () => ({}),
   }) as unknown as Toolkit;
   const app = await openApp({
-    env: { COUNTERSIGN_HOME: home, COUNTERSIGN_LOG__LEVEL: 'silent' },
+    // The question of a dialog is pinned too, though its call has no undo.
+    env: { COUNTERSIGN_HOME: home, COUNTERSIGN_LOG__LEVEL: 'silent', COUNTERSIGN_APPROVALS__DIALOGS: 'all' },
     extraToolkits: [{ id: 'reply', load: async () => toolkit }],
   });
   const served = await createServed(app, { toolkits: ['reply'], profile: 'write', discovery: false });

@@ -9,6 +9,7 @@ import { type Agent, AgentNameError } from '../../kernel/agents.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 import { agentName } from '../agent-name.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 
 interface AddOptions {
   readonly client?: readonly ClientName[];
@@ -105,9 +106,11 @@ function stateOf({ name, revokedAt }: Agent, paused: ReadonlyMap<string, string>
 /** Refuses the calls of one agent, in every process that shares the database, until it is resumed. */
 export function setAgentPaused(global: GlobalOptions, given: string, paused: boolean): Promise<void> {
   const name = agentName(given);
-  return withApp(global, async ({ kernel, person }) => {
+  return withApp(global, async (app) => {
+    const { kernel, person } = app;
     if (!(await kernel.agents.isKnown(name)))
       throw new CliError(`No agent is named ${name}. Run \`countersign agents list\`.`);
+    if (!paused) await requirePersonHere(app);
     const changed = await kernel.agents.setPaused(name, paused, person);
     if (global.json) return printJson({ name, paused, changed });
     if (paused)

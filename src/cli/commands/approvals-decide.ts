@@ -17,6 +17,7 @@ import { hintOf } from '../act.ts';
 import { agentName } from '../agent-name.ts';
 import { asJson } from '../approval-json.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 import { approveOrWait } from '../signature.ts';
 import { requireTool } from '../usage-error.ts';
 
@@ -29,6 +30,7 @@ export function approve(
 ): Promise<void> {
   return withApp(global, async (app) => {
     const wanted = await chosenApprovals(app.kernel, ids, options);
+    await requirePersonHere(app, onlyId(wanted));
     let failed = 0;
     const results: JsonObject[] = [];
     const hints = new Set<string>();
@@ -74,6 +76,7 @@ export function reject(global: GlobalOptions, ids: readonly string[], options: R
   return withApp(global, async (app) => {
     if (many === ids.length > 0)
       throw new CliError('Specify IDs, or --batch ID, --agent NAME, --tool NAME or --all.', 2);
+    await requirePersonHere(app, onlyId(ids));
     if (many) return rejectMany(app, global, options);
     const rejected: (Approval | DamagedApproval)[] = [];
     for (const id of ids) {
@@ -128,6 +131,9 @@ async function rejectMany(app: App, global: GlobalOptions, options: RejectOption
   print(`Rejected ${counted(rejected.length, 'approval')}. None of these calls was run.`);
   for (const { id, error } of kept) print(`${id}: ${error}`);
 }
+
+const onlyId = ([id, ...others]: readonly string[]): number | undefined =>
+  id !== undefined && others.length === 0 && /^\d+$/.test(id) ? Number(id) : undefined;
 
 /** The approvals that a command names: by ID, all pending ones or the pending ones of a batch. */
 async function chosenApprovals(

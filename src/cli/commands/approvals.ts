@@ -25,6 +25,7 @@ import { describeBody, describeFacts } from '../../terminal/presentation.ts';
 import { age, counted, limitOf, parseArgs, plainText, since } from '../../terminal/text.ts';
 import { asJson, describeListed } from '../approval-json.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 import { approveOrWait } from '../signature.ts';
 import { mustBeToolkit, requireTool } from '../usage-error.ts';
 
@@ -146,13 +147,15 @@ export function editApproval(
   id: string,
   options: { args?: string; file?: string },
 ): Promise<void> {
-  return withApp(global, async ({ kernel, person }) => {
+  return withApp(global, async (app) => {
+    const { kernel, person } = app;
     const text =
       options.file === undefined
         ? options.args
         : readFileSync(options.file === '-' ? 0 : options.file, 'utf8');
     if (text === undefined)
       throw new CliError('Provide the new arguments with --args JSON or --file FILE.', 2);
+    await requirePersonHere(app);
     const approval = await kernel.approvals.edit(id, person, parseArgs(text));
     if (global.json) printJson(asJson(approval));
     else
@@ -172,6 +175,7 @@ export function permit(
     const { kernel, person } = app;
     await requireAgent(app, options.for);
     await requireTool(app.inventory, tool);
+    await requirePersonHere(app);
     const requester = { kind: 'agent' as const, id: options.for };
     const { id } = await kernel.approvals.propose({
       tool,
@@ -210,9 +214,11 @@ export function settle(
   callId: string,
   options: { happened?: boolean; notHappened?: boolean },
 ): Promise<void> {
-  return withApp(global, async ({ kernel, person }) => {
+  return withApp(global, async (app) => {
+    const { kernel, person } = app;
     if (options.happened === options.notHappened)
       throw new CliError('Specify --happened or --not-happened.', 2);
+    await requirePersonHere(app);
     const done = await kernel.settle(callId, options.happened === true, person);
     if (!done) throw new CliError(`Call ${callId} is not indeterminate; there is nothing to settle.`);
     if (global.json) return printJson({ call_id: callId, happened: options.happened === true });

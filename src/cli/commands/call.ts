@@ -1,8 +1,10 @@
 import type { GlobalOptions } from '../../contract/command.ts';
+import { isChange } from '../../contract/tool.ts';
 import { print, printStderr, startProgress } from '../../terminal/output.ts';
 import { parseArgs } from '../../terminal/text.ts';
 import { hintOf } from '../act.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 import { requireTool } from '../usage-error.ts';
 
 interface CallOptions {
@@ -14,6 +16,9 @@ interface CallOptions {
 export function callTool(global: GlobalOptions, name: string, options: CallOptions): Promise<void> {
   return withApp(global, async (app) => {
     const bound = await requireTool(app.inventory, name);
+    const { effect, category } = bound.tool;
+    // Only a person decides, and trusts servers; here the call is a person's.
+    if (effect === 'decide' || (category === 'servers' && isChange(effect))) await requirePersonHere(app);
     const cancel = new AbortController();
     process.once('SIGINT', () => cancel.abort(new Error('Cancelled at the terminal.')));
     const progress = startProgress();

@@ -112,6 +112,10 @@ async function addressOf(global: GlobalOptions): Promise<string | undefined> {
   return configuredUrl(readConfig({ configPath: global.config, env: process.env }).server);
 }
 
+/** What a person gives away with the loosest setting. */
+const DIALOGS =
+  'Approval dialogs in a client decide only what stays on this computer or in a sandbox and can be undone. With `dialogs = "all"` under [approvals] they decide every call, and then a file of a project can approve in your place.';
+
 function closing(snippets: readonly Snippet[], missing: number, url: string | undefined): string {
   return [
     ...(snippets.length > 0
@@ -119,6 +123,7 @@ function closing(snippets: readonly Snippet[], missing: number, url: string | un
       : []),
     ...snippets.map((snippet) => `\n${describeSnippet(snippet)}`),
     '\nThen start the server with `countersign up`, and sign in to the inbox with `countersign open`.',
+    DIALOGS,
     ...(url ? [`While it is running, clients that speak HTTP can connect to ${url}`] : []),
   ].join('\n');
 }

@@ -6,6 +6,7 @@ import { internalPath } from '../../lib/internal-path.ts';
 import { print, printJson } from '../../terminal/output.ts';
 import { createSignInLink } from '../../web/sign-in.ts';
 import { withApp } from '../context.ts';
+import { refuseAgentShell } from '../person-here.ts';
 
 /** Browsers offer passkeys on names only, never on a bare address. */
 const byName = (origin: string): string => origin.replace('//127.0.0.1:', '//localhost:');
@@ -19,6 +20,7 @@ export function open(
   const path = readPage(page);
   return withApp(global, async (app) => {
     const { database, person, config, now, env } = app;
+    await refuseAgentShell(app);
     const { host, port, public_url: publicUrl } = config.server;
     const configured = httpUrl(host === '0.0.0.0' ? '127.0.0.1' : host, port);
     const running = publicUrl?.replace(/\/$/, '') ?? (await runningServer(app));

@@ -2,6 +2,7 @@ import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 import { counted, plainText } from '../../terminal/text.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 
 /** Grouped in fours, as people copy and compare them. */
 const readable = (fingerprint: string): string => fingerprint.match(/.{1,4}/g)?.join(' ') ?? fingerprint;
@@ -68,7 +69,8 @@ const required = (mode: string): string =>
 
 /** Needs no signature, because a person who needs it has no key left. The log shows it permanently. */
 export function resetPasskeys(global: GlobalOptions, options: { yes?: boolean }): Promise<void> {
-  return withApp(global, async ({ kernel, person, config }) => {
+  return withApp(global, async (app) => {
+    const { kernel, person, config } = app;
     const { keys } = await kernel.passkeys.state();
     if (keys.list.length === 0) throw new CliError('No passkeys are enrolled, so there is nothing to reset.');
     if (!options.yes)
@@ -76,6 +78,7 @@ export function resetPasskeys(global: GlobalOptions, options: { yes?: boolean })
         `This removes ${counted(keys.list.length, 'passkey')} without a signature and switches signed approvals off in the audit log. This cannot be undone, and \`audit verify\` always reports it. Repeat with --yes.`,
         2,
       );
+    await requirePersonHere(app);
     await kernel.passkeys.reset(person);
     if (global.json) return printJson({ reset: true, given_up: keys.list.length });
     print(`Removed ${counted(keys.list.length, 'passkey')}. ${required(config.approvals.passkey)}`);

@@ -1,10 +1,13 @@
 import type { GlobalOptions } from '../../contract/command.ts';
 import { print, printJson } from '../../terminal/output.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 
 /** Refuses new changes immediately, in every process that shares the database, until resumed. */
 export function setPaused(global: GlobalOptions, paused: boolean): Promise<void> {
-  return withApp(global, async ({ kernel, person }) => {
+  return withApp(global, async (app) => {
+    const { kernel, person } = app;
+    if (!paused) await requirePersonHere(app);
     const before = await kernel.isPaused();
     await kernel.setPaused(paused, person);
     if (global.json) return printJson({ paused, changed: before !== paused });

@@ -12,6 +12,7 @@ import { print } from '../../terminal/output.ts';
 import { describeBody, describeFacts } from '../../terminal/presentation.ts';
 import { plainText, sentence } from '../../terminal/text.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 
 /** How the person answers; a test plays one. */
 export interface ReviewInput {
@@ -29,6 +30,8 @@ const KEYS = 'a approve · r reject · j exact arguments · s skip · q quit';
 export function review(global: GlobalOptions): Promise<void> {
   return withApp(global, async (app) => {
     const { kernel, person } = app;
+    await requirePersonHere(app);
+    // Keys are read one by one, which no setting replaces.
     if (!process.stdin.isTTY || !process.stdout.isTTY)
       throw new CliError(
         'review needs a terminal. In scripts use countersign approvals list and approve.',

@@ -14,6 +14,7 @@ import { print, printJson, printStderr } from '../../terminal/output.ts';
 import { counted } from '../../terminal/text.ts';
 import { act, printOutcome } from '../act.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 import { describeTool, gatewayDb, listAgain, readReview, requireServer } from './servers.ts';
 
 interface TrustOptions {
@@ -49,6 +50,7 @@ export async function addServer(
     global,
     async (app) => {
       const { config } = app;
+      if (options.yes) await requirePersonHere(app);
       if (readConfigText(config.path) !== '' && isConfigured(config.path, name))
         throw new CliError(
           `A server named ${name} is configured; remove it first with \`countersign servers remove ${name}\`.`,
@@ -132,6 +134,7 @@ export function trustTools(
   options: TrustOptions,
 ): Promise<void> {
   return withApp(global, async (app) => {
+    await requirePersonHere(app);
     await listAgain(app, await requireServer(app, name), name);
     await trustListed(global, app, name, tools, options);
   });
@@ -169,6 +172,7 @@ async function trustListed(
       : `${counted(shown.length, 'tool')} of ${name} stay refused`;
     return print(`${state}. Trust with: countersign servers trust ${name}`);
   }
+  await requirePersonHere(app);
   const pins = shown.map(({ tool, hash, effect }): Pin => ({ tool, hash, effect }));
   const acted = await act(app, serverTrust, trustArgs(name, pins), { approve: true });
   printOutcome(global, acted, ({ trusted }) => `Trusted ${counted(trusted, 'tool')} of ${name}.`);

@@ -26,6 +26,7 @@ import { print, printJson, printStderr } from '../../terminal/output.ts';
 import { counted } from '../../terminal/text.ts';
 import { toolkitEntries } from '../../toolkits/index.generated.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 import { gatewayDb } from './servers.ts';
 import { trustTools } from './servers-change.ts';
 
@@ -43,7 +44,10 @@ const OWN_NAMES = [...toolkitEntries.map(({ id }) => id), 'gateway', 'discovery'
 /** Moves a client's servers behind Countersign in one step that can be undone to the byte. */
 export async function importServers(global: GlobalOptions, options: ImportOptions): Promise<void> {
   if (options.undo) return undoImport(global, options.force ?? false);
-  const names = await withApp(global, (app) => alone(app, () => importInto(global, app, options)));
+  const names = await withApp(global, async (app) => {
+    if (options.yes && !options.dryRun) await requirePersonHere(app);
+    return alone(app, () => importInto(global, app, options));
+  });
   if (!options.yes) return;
   for (const name of names) {
     try {

@@ -11,6 +11,7 @@ import { print, printJson, table } from '../../terminal/output.ts';
 import { counted, plainText } from '../../terminal/text.ts';
 import { agentName } from '../agent-name.ts';
 import { withApp } from '../context.ts';
+import { requirePersonHere } from '../person-here.ts';
 
 export interface AddOptions {
   readonly from?: string;
@@ -41,7 +42,9 @@ export function listStanding(global: GlobalOptions): Promise<void> {
 }
 
 export function addStanding(global: GlobalOptions, options: AddOptions): Promise<void> {
-  return withApp(global, async ({ kernel, person, now }) => {
+  return withApp(global, async (app) => {
+    const { kernel, person, now } = app;
+    if (options.yes) await requirePersonHere(app);
     const from = options.from === undefined ? undefined : await kernel.approvals.get(options.from);
     if (options.from !== undefined && !from) throw new CliError(`Approval ${options.from} not found.`);
     if (from?.kind === 'permit') throw new CliError('A permit covers one exact call.');

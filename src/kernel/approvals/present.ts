@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts';
 import {
+  type Environment,
   type Presentation,
   type PresentationBlock,
   type PresentationDraft,
@@ -76,6 +77,16 @@ async function targetOf(
   // A tool that reaches out is taken for live until its toolkit says otherwise.
   const environment = tool.reach === 'local' ? 'local' : 'live';
   return { kind: 'toolkit', label: toolkit.title ?? toolkit.id, environment };
+}
+
+/** Where a call of this tool would act now. */
+export async function environmentOf(bound: BoundTool, args: JsonObject): Promise<Environment> {
+  const limit = timeLimit(SHOWING_MS);
+  try {
+    return (await targetOf(bound, args, limit.signal)).environment;
+  } finally {
+    limit.clear();
+  }
 }
 
 function complete(

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import { ToolError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Outcome } from '../../contract/outcome.ts';
-import type { Approval, Log, Proposal } from '../../contract/ports.ts';
+import { type Approval, describeInbox, type Log, type Proposal } from '../../contract/ports.ts';
 import { type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
 import { permittedArgs, type Tool, withoutFalseDryRun } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
@@ -16,7 +16,14 @@ import type { Database } from '../store/database.ts';
 import type { Tables } from '../store/tables.ts';
 import { closeForged, ForgedApproval, requireGenuine } from './genuine.ts';
 import { ask } from './move.ts';
-import { presentAsked, presentStored, sealPresentation, storePresentation } from './presentations.ts';
+import { environmentOf, movesMoney } from './present.ts';
+import {
+  findPresentation,
+  presentAsked,
+  presentStored,
+  sealPresentation,
+  storePresentation,
+} from './presentations.ts';
 import { type ApprovalQuery, countApprovals, findApproval, listApprovals } from './query.ts';
 import { toApproval, UnreadableApproval } from './row.ts';
 
@@ -34,6 +41,8 @@ export interface QueuePorts {
   readonly foresee: Foresee;
   /** Where a person finds an approval, to sign it. */
   inboxUrl?(id: number): Promise<string | undefined>;
+  /** The same, or the whole inbox; undefined while nothing serves it. */
+  runningInbox?(id?: number): Promise<string | undefined>;
   now(): Date;
   /** Notifies people of a pending approval; must not throw and is not waited for. */
   notify(approval: Approval): void;
@@ -85,6 +94,26 @@ export class ApprovalQueue {
         }
       }),
     );
+  }
+
+  /** Where a person decides, in words for an agent. */
+  async inbox(id?: number): Promise<string> {
+    return describeInbox(await this.ports.runningInbox?.(id));
+  }
+
+  /**
+   * Whether the call stays on this computer or in a sandbox and can be undone: by what was stored when it was asked, and
+   * by where it would act now. What a sandbox does can always be undone.
+   */
+  async isContained(approval: Approval): Promise<boolean> {
+    const { args, environment, effect } = approval;
+    const bound = await this.ports.resolve(approval.tool);
+    if (!bound || environment === undefined || environment === 'live') return false;
+    if (effect === 'destroy' || bound.tool.effect === 'destroy' || movesMoney(bound.tool, args)) return false;
+    if ((await environmentOf(bound, args)) === 'live') return false;
+    if (environment === 'sandbox') return true;
+    const stored = await findPresentation(this.ports.database.db, approval.id);
+    return stored !== undefined && 'presentation' in stored && stored.presentation.undo.possible === true;
   }
 
   /** Stores the whole call and returns its id to the caller. An identical call gets the row that is pending already. */
@@ -185,7 +214,7 @@ export class ApprovalQueue {
     if (permit.state === 'pending') {
       throw new ToolError(
         'approval_required',
-        `Approval ${permit.id} is still pending. A person can run: countersign approvals approve ${permit.id}`,
+        `Approval ${permit.id} is still pending. A person decides in ${await this.inbox(permit.id)}`,
       );
     }
     if (permit.state !== 'approved') fail(`cannot be used: it is ${permit.state}.`, USED_HINTS[permit.state]);

@@ -2,6 +2,7 @@ import { ToolError } from '../../contract/errors.ts';
 import type { Approval } from '../../contract/ports.ts';
 import { isSharedIdentity, type Principal, principalName, samePrincipal } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
+import type { ApprovalQueue } from './queue.ts';
 import { sourcesOf, type TransitionName } from './transitions.ts';
 
 export const toolUnavailable = ({ tool, id }: Approval): ToolError =>
@@ -12,20 +13,29 @@ export const toolUnavailable = ({ tool, id }: Approval): ToolError =>
   );
 
 /** An agent never approves its own call, by any route; the rest is open to agents only on purpose. */
-export function refuseOwn({ requester, id }: Approval, by: Principal, agentsMayApprove: boolean): void {
-  if (by.kind === 'person') return;
-  const hard = (why: string): never => {
-    throw new ToolError(
-      'policy_denied_hard_rule',
-      `Policy denied: ${why} A person can run: countersign approvals approve ${id}`,
-    );
-  };
-  if (by.kind === 'system') hard('the system cannot decide approvals.');
-  if (!agentsMayApprove) hard('agents may not decide approvals.');
-  if (samePrincipal(requester, by)) hard('an agent may not decide its own request.');
+export async function refuseOwn(
+  { requester, id }: Approval,
+  by: Principal,
+  agentsMayApprove: boolean,
+  { inbox }: Pick<ApprovalQueue, 'inbox'>,
+): Promise<void> {
+  const why = reasonAgainst(requester, by, agentsMayApprove);
+  if (why === undefined) return;
+  throw new ToolError(
+    'policy_denied_hard_rule',
+    `Policy denied: ${why} A person decides in ${await inbox(id)}`,
+  );
+}
+
+function reasonAgainst(requester: Principal, by: Principal, agentsMayApprove: boolean): string | undefined {
+  if (by.kind === 'person') return undefined;
+  if (by.kind === 'system') return 'the system cannot decide approvals.';
+  if (!agentsMayApprove) return 'agents may not decide approvals.';
+  if (samePrincipal(requester, by)) return 'an agent may not decide its own request.';
   if (requester.kind === 'agent' && isSharedIdentity(by))
-    hard("only an agent with its own token may decide another agent's request.");
-  if (isSharedIdentity(requester)) hard(`${principalName(requester)} may have been acting for this agent.`);
+    return "only an agent with its own token may decide another agent's request.";
+  if (isSharedIdentity(requester)) return `${principalName(requester)} may have been acting for this agent.`;
+  return undefined;
 }
 
 export const alreadyError = (current: Approval, name: TransitionName): ToolError =>

@@ -25,7 +25,7 @@ export class UnreadableApproval extends ToolError {
   ) {
     super('db_error', message, {
       retryable: false,
-      hint: `Its column ${column} was damaged or changed from outside. Restore it from a backup, or reject it: \`countersign approvals reject ${id}\`.`,
+      hint: `Its column ${column} was damaged or changed from outside. Restore it from a backup, or reject it in the inbox.`,
       detail: { id, column, ...(state === undefined ? {} : { state }) },
     });
   }

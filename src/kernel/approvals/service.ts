@@ -74,6 +74,7 @@ export function createApprovals({
   ruleLabel,
 }: DecisionPorts): ApprovalsPort & ApprovalExecutor & { readonly signing: Signing } {
   const { database, now } = queue.ports;
+  const inbox = (id?: number): Promise<string> => queue.inbox(id);
 
   /** What only the queue and the policy know of the request. */
   const context = async (approval: Approval, bound: BoundTool | undefined) => {
@@ -181,7 +182,7 @@ export function createApprovals({
     }
     const bound = await queue.ports.resolve(approval.tool);
     if (approval.kind === 'call' && !bound) throw toolUnavailable(approval);
-    refuseOwn(approval, by, agentsMayApprove);
+    await refuseOwn(approval, by, agentsMayApprove, { inbox });
     await requireAsked(approval);
     const { required, signed } = await signing.requirement(approval);
     if (required > 0)
@@ -258,6 +259,7 @@ export function createApprovals({
       const shown = await presentStored(database.db, approval, bound, ruleLabel(approval.rule));
       return { ...shown, ...(await context(approval, bound)) };
     },
+    inbox,
     tell: (approval, reader) => approvalForAgent(queue.ports.resolve, approval, reader),
     async requireApprovable(id, by, options) {
       return (await findApprovable(id, by, options)).approval;
@@ -279,7 +281,7 @@ export function createApprovals({
       const read = row && readApproval(row);
       if (read && isDamaged(read)) return rejectDamaged(database, read, by, set, now());
       const approval = read ?? (await mustFind(id));
-      refuseOwn(approval, by, agentsMayApprove);
+      await refuseOwn(approval, by, agentsMayApprove, { inbox });
       await requireOpen(approval, 'reject');
       return decide(approval, 'reject', by, set);
     },

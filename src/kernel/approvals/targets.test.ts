@@ -39,7 +39,7 @@ describe('what a decision is about', () => {
     const found = await describeTargets(rows, { ids: [3, '4', 99] });
     expect(found).toMatchObject({
       text: '#3 Call 3 now: the text\n#4 Call 4 now',
-      command: 'countersign approvals approve 3 4',
+      isAboutApprovals: true,
     });
     expect([...found.ids]).toEqual([3, 4]);
     expect(found.pending.map(({ id }) => id)).toEqual([3]);
@@ -48,7 +48,7 @@ describe('what a decision is about', () => {
   it('is a group, or every pending call of the toolkit', async () => {
     const group = await describeTargets(many(2), { group: 'g1' }, { decision: 'reject' });
     expect(asked).toEqual([{ states: ['pending'], order: 'oldest', limit: 5_000, groupId: 'g1' }]);
-    expect(group.command).toBe('countersign approvals reject --batch g1');
+    expect(group.isAboutApprovals).toBe(true);
     for (const scope of ['all-pending', undefined] as const) {
       const all = await describeTargets(many(2), scope);
       expect(asked).toEqual([
@@ -56,7 +56,7 @@ describe('what a decision is about', () => {
       ]);
       expect(all).toMatchObject({
         text: '#1 Call 1 now\n#2 Call 2 now',
-        command: 'countersign approvals list',
+        isAboutApprovals: true,
       });
     }
   });
@@ -66,21 +66,20 @@ describe('what a decision is about', () => {
     const found = await describeTargets(many(12), 'all-pending');
     const lines = found.text.split('\n');
     expect(lines).toHaveLength(11);
-    expect(lines.slice(-2)).toEqual(['#10 Call 10 now', '… and 2 more; see `countersign approvals list`.']);
+    expect(lines.slice(-2)).toEqual(['#10 Call 10 now', '… and 2 more, which the inbox lists.']);
     expect(found.ids.size).toBe(12);
   });
 
   it('is said in words where there is nothing to decide', async () => {
     expect(await describeTargets([], 'all-pending')).toMatchObject({
       text: 'No approvals are pending.',
-      command: 'countersign approvals list',
+      isAboutApprovals: true,
       pending: [],
     });
     expect((await describeTargets([], { group: 'g1' })).text).toBe('No approvals are pending.');
-    expect((await describeTargets([], { group: 'g1' })).command).toBe('countersign approvals list');
     expect((await describeTargets([], { ids: [5] })).text).toBe('No approvals are pending.');
     const draft = await describeTargets([], { ids: [] }, { args: { draft: 'x\ny' } });
-    expect(draft.text).toBe('{"draft":"x\\ny"}');
+    expect(draft).toMatchObject({ text: '{"draft":"x\\ny"}', isAboutApprovals: false });
   });
 
   it('draws no further lines, whatever a summary contains, and cuts it', async () => {

@@ -11,7 +11,8 @@ const MAX_TARGETS = 5_000;
 
 export interface DecisionTargets {
   readonly text: string;
-  readonly command: string;
+  /** False: it decides about something that is not an approval, such as a draft. */
+  readonly isAboutApprovals: boolean;
   /** What the question is about; a person's answer counts only for this. */
   readonly ids: ReadonlySet<number>;
   /** Names exactly these rows as they are now: one more, one less or one edited gives another stamp. */
@@ -20,7 +21,7 @@ export interface DecisionTargets {
   readonly pending: readonly Approval[];
 }
 
-/** What a `decide` call is about, in words for the person and as the command that does the same. */
+/** What a `decide` call is about, in words for the person. */
 export async function describeDecisionTargets(
   queue: Pick<ApprovalQueue, 'get' | 'list' | 'refreshed'>,
   { tool, toolkit }: Pick<BoundTool, 'tool' | 'toolkit'>,
@@ -28,33 +29,25 @@ export async function describeDecisionTargets(
 ): Promise<DecisionTargets> {
   // A tool that does not say what it decides is shown with everything it could decide.
   const scope = tool.decides?.(args) ?? 'all-pending';
+  const isAboutApprovals = scope === 'all-pending' || !('ids' in scope) || scope.ids.length > 0;
   const targets = await targetsOf(queue, toolkit.id, scope);
   const listed = await queue.refreshed(targets.slice(0, MAX_LISTED));
   const lines = listed.map((item) => `#${item.id} ${oneLine(describeAsked(item))}`);
   const more = targets.length - lines.length;
-  if (more > 0) lines.push(`… and ${more} more; see \`countersign approvals list\`.`);
+  if (more > 0) lines.push(`… and ${more} more, which the inbox lists.`);
   return {
-    text: lines.length > 0 ? lines.join('\n') : emptyText(scope, args),
-    command: commandFor(tool.decision ?? 'approve', scope, targets),
+    text:
+      lines.length > 0
+        ? lines.join('\n')
+        : isAboutApprovals
+          ? 'No approvals are pending.'
+          : oneLine(JSON.stringify(args)),
+    isAboutApprovals,
     ids: new Set(targets.map(({ id }) => id)),
     about: stampOf(targets),
     pending: targets.filter(({ state }) => state === 'pending'),
   };
 }
-
-/** What a person runs to decide the same. */
-function commandFor(verb: 'approve' | 'reject', scope: DecisionScope, targets: readonly Approval[]): string {
-  const [first] = targets;
-  if (scope === 'all-pending' || !first) return 'countersign approvals list';
-  if ('group' in scope) return `countersign approvals ${verb} --batch ${scope.group}`;
-  return `countersign approvals ${verb} ${targets.map(({ id }) => id).join(' ')}`;
-}
-
-/** A decision about something other than approvals (a draft) is shown as what the agent asked for. */
-const emptyText = (scope: DecisionScope, args: JsonObject): string =>
-  typeof scope === 'object' && 'ids' in scope && scope.ids.length === 0
-    ? oneLine(JSON.stringify(args))
-    : 'No approvals are pending.';
 
 async function targetsOf(
   queue: Pick<ApprovalQueue, 'get' | 'list'>,

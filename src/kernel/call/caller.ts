@@ -43,8 +43,4 @@ export const checkCaller = (ports: Ports): Step => {
 };
 
 export const agentPaused = ({ id }: Principal): ToolError =>
-  new ToolError(
-    'agent_paused',
-    `A person paused agent ${id}. \`countersign agents resume ${id}\` lifts the pause.`,
-    { detail: { agent: id } },
-  );
+  new ToolError('agent_paused', `A person paused agent ${id}.`, { detail: { agent: id } });

@@ -6,7 +6,7 @@ import { isChange } from '../../contract/tool.ts';
 import { describeDatabaseError } from '../../lib/database-error.ts';
 import type { AskedCall } from '../approvals/queue.ts';
 import type { StandingUse } from '../approvals/standing.ts';
-import { describeDecisionTargets } from '../approvals/targets.ts';
+import { type DecisionTargets, describeDecisionTargets } from '../approvals/targets.ts';
 import { beginUse } from '../approvals/use.ts';
 import { signersOf } from '../log/passkeys/statement.ts';
 import { writeWithEvidence } from '../log/write.ts';
@@ -301,25 +301,34 @@ async function resolveDecider(call: CallState, { limits, queue }: Ports): Promis
     if (typeof sign === 'string') return { status: 'needs_person', question, about: targets.about, sign };
     return refuse('hard:person_decides', unsigned);
   }
-  if (consent && consent !== 'can-ask' && consent.about === targets.about) {
+  const isDialogFor = consent !== undefined && (await mayDialogDecide(targets, limits, queue));
+  if (isDialogFor && consent !== 'can-ask' && consent.about === targets.about) {
     call.decider = consent.person;
     call.shown = targets.ids;
     return undefined;
   }
   // Also when the person agreed to something else: what waits has changed while they read, so they are asked again.
-  if (consent) {
-    return {
-      status: 'needs_person',
-      question,
-      about: targets.about,
-    };
-  }
+  if (isDialogFor) return { status: 'needs_person', question, about: targets.about };
+  const why =
+    consent === undefined
+      ? 'agents may not decide approvals.'
+      : 'a dialog in the client decides only calls that stay on this computer or in a sandbox and can be undone. It stays pending.';
+  const [only, ...others] = targets.ids;
+  const where = await queue.inbox(others.length === 0 ? only : undefined);
   return refuse(
     'hard:person_decides',
-    new ToolError(
-      'policy_denied_hard_rule',
-      `Policy denied: agents may not decide approvals. A person can run: ${targets.command}`,
-      { detail: { command: targets.command } },
-    ),
+    new ToolError('policy_denied_hard_rule', `Policy denied: ${why} A person decides in ${where}`),
   );
+}
+
+/** A file of a project can answer a client's dialog: what has consequences elsewhere is decided where no file reaches. */
+async function mayDialogDecide(
+  { isAboutApprovals, pending }: DecisionTargets,
+  { dialogs = 'local' }: CallLimits,
+  queue: Ports['queue'],
+): Promise<boolean> {
+  if (dialogs !== 'local') return dialogs === 'all';
+  if (!isAboutApprovals) return false;
+  for (const approval of pending) if (!(await queue.isContained(approval))) return false;
+  return true;
 }

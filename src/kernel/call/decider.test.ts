@@ -30,21 +30,24 @@ interface World {
   readonly signers?: (id: number) => number;
   readonly inboxUrl?: (id: number) => Promise<string | undefined>;
   readonly isGone?: boolean;
+  readonly dialogs?: 'local' | 'all' | 'off';
+  /** Whether the approval with this ID stays local and can be undone. */
+  readonly isContained?: (id: number) => boolean;
 }
 
 const decideWith = async (
-  { rows = [approval(1), approval(2)], agentsMayApprove = false, signers, inboxUrl, isGone }: World,
+  { rows = [approval(1), approval(2)], agentsMayApprove = false, signers, inboxUrl, isGone, ...more }: World,
   request: Partial<CallRequest> = {},
-  more: Partial<Tool> = {},
+  as: Partial<Tool> = {},
 ) => {
   const tool = toolNamed('ledger_write_blind', {
     effect: 'decide',
     decides: () => ({ ids: rows.map(({ id }) => id) }),
-    ...more,
+    ...as,
   });
   const ports = {
     now: () => new Date(),
-    limits: { agentsMayApprove },
+    limits: { agentsMayApprove, dialogs: more.dialogs },
     policy: {
       stamp: 's',
       current: { decide: () => ALLOW, limitsFor: () => [] },
@@ -60,6 +63,8 @@ const decideWith = async (
         inboxUrl,
       },
       get: async (id: number) => rows.find((row) => row.id === id),
+      inbox: async (id?: number) => `the inbox at https://inbox/${id ?? ''}`,
+      isContained: async ({ id }: Approval) => more.isContained?.(id) ?? true,
       refreshed: async (listed: readonly Approval[]) => listed,
     },
   } as unknown as Ports;
@@ -92,14 +97,32 @@ describe('who decides', () => {
     expect(await decideWith(world, { principal })).toMatchObject({ reached: false, outcome: LIMITED });
   });
 
-  it('is otherwise a person, who is given the command', async () => {
+  it('is otherwise a person, in the inbox that the refusal names', async () => {
     const { outcome, call } = await decideWith({});
-    const command = 'countersign approvals approve 1 2';
-    expect(outcome).toMatchObject({
-      ...LIMITED,
-      fault: { code: 'policy_denied_hard_rule', detail: { command } },
-    });
+    const message =
+      'Policy denied: agents may not decide approvals. A person decides in the inbox at https://inbox/';
+    expect(outcome).toMatchObject({ ...LIMITED, fault: { code: 'policy_denied_hard_rule', message } });
     expect(call.decider).toBeUndefined();
+    const one = await decideWith({ rows: [approval(1)] });
+    expect(one.outcome).toMatchObject({ fault: { message: `${message}1` } });
+  });
+
+  it('is a person in the inbox where a dialog may not decide all of it', async () => {
+    const about = await aboutOf({});
+    const refusal = { ...LIMITED, fault: { message: expect.stringContaining('a dialog in the client') } };
+    const live: World = { isContained: (id) => id !== 2 };
+    for (const consent of ['can-ask', { person: ADA, about }] as const) {
+      expect(await decideWith(live, { consent })).toMatchObject({ reached: false, outcome: refusal });
+      expect(await decideWith({ dialogs: 'off' }, { consent })).toMatchObject({ reached: false });
+      // What is not an approval, such as a draft that will be posted, is nothing a dialog shows.
+      const draft = { decides: () => ({ ids: [] }) };
+      expect(await decideWith({}, { consent }, draft)).toMatchObject({ reached: false, outcome: refusal });
+    }
+    const all = { ...live, dialogs: 'all' } as const;
+    expect(await decideWith(all, { consent: { person: ADA, about } })).toMatchObject({ reached: true });
+    // What was decided since is no reason to refuse: the tool says so.
+    const decided = { ...live, rows: [approval(1), approval(2, { state: 'done' })] };
+    expect((await decideWith(decided, { consent: 'can-ask' })).outcome.status).toBe('needs_person');
   });
 
   it('is the person who answered a dialog about exactly what is pending now, for that alone', async () => {

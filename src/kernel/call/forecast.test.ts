@@ -208,7 +208,7 @@ describe('the forecast of a call', () => {
     expect(await forecast()).toEqual({
       action: 'deny',
       rule: 'hard:paused',
-      reason: 'a person paused all changes; `countersign resume` lifts the pause',
+      reason: 'a person paused all changes',
     });
     expect(await forecast(toolNamed('ledger_read'))).toEqual(ALLOWED);
     expect(await forecast(decides, ADA)).toEqual(ALLOWED);

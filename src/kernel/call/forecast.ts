@@ -169,5 +169,5 @@ const ANSWERS: Forecast = { action: 'allow', rule: 'default', reason: 'it report
 const PAUSED: Forecast = {
   action: 'deny',
   rule: 'hard:paused',
-  reason: 'a person paused all changes; `countersign resume` lifts the pause',
+  reason: 'a person paused all changes',
 };

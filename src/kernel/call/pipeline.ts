@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import type { Outcome } from '../../contract/outcome.ts';
 import { uuidv7 } from '../../lib/random.ts';
 import type { Ports } from '../ports.ts';
 import { admitChange } from './admit.ts';
@@ -32,7 +33,7 @@ export function createPipeline(ports: Ports): Invoke {
   return async (request) => {
     const call = newCall(cleanRequest(request), ports.now());
     call.trace = beginTrace(ports.tracing, call);
-    const outcome = await run(call);
+    const outcome = await withInbox(call, await run(call), ports);
     const elapsedMs = performance.now() - call.startedMs;
     ports.metrics.record(call, outcome, elapsedMs);
     endTrace(call, outcome);
@@ -45,6 +46,24 @@ export function createPipeline(ports: Ports): Invoke {
       args: call.args,
       dryRun: call.dryRunRequested,
     };
+  };
+}
+
+/** Refusals that end when a person acts. */
+const LIFTED_BY_PERSON: ReadonlySet<string> = new Set(['paused', 'agent_paused', 'definition_changed']);
+
+/** An agent is told where the person acts, and no command that it could run in their place. */
+async function withInbox({ request }: CallState, outcome: Outcome, { queue }: Ports): Promise<Outcome> {
+  // What runs under an approval or as a part is answered by the call around it, or by a page.
+  const isOutermost = request.approval === undefined && request.parent === undefined;
+  if (!isOutermost || request.principal.kind !== 'agent' || !('fault' in outcome)) return outcome;
+  const { fault } = outcome;
+  if (!LIFTED_BY_PERSON.has(fault.code)) return outcome;
+  const { detail, effect, resetAt, result, retryable, ownHint: hint } = fault;
+  const message = `${fault.message} A person decides about it in ${await queue.inbox()}`;
+  return {
+    ...outcome,
+    fault: fault.reworded(message, { cause: fault, detail, effect, resetAt, result, retryable, hint }),
   };
 }
 

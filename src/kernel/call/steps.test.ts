@@ -92,6 +92,7 @@ describe('decide', () => {
       },
       standing: { find: async () => undefined },
       queue: {
+        inbox: async () => 'the inbox',
         ports: { resolve: async () => undefined, signersFor: async () => 0 },
         refreshed: async (rows: readonly Approval[]) => rows,
         route: async () => routed,
@@ -219,17 +220,6 @@ describe('decide', () => {
     expect(await decide({}, tool)).toMatchObject({
       reached: false,
       outcome: { status: 'refused', rule: 'hard:person_decides' },
-    });
-    const asked = await decide({}, tool, { text: 'a' }, { consent: 'can-ask' });
-    expect(asked).toMatchObject({ reached: false, outcome: { status: 'needs_person' } });
-    const { about } = asked.outcome as { about: string };
-    expect(await decide({}, tool, { text: 'a' }, { consent: { person, about } })).toMatchObject({
-      reached: true,
-      call: { decider: person },
-    });
-    expect(await decide({}, tool, { text: 'a' }, { consent: { person, about: 'other' } })).toMatchObject({
-      reached: false,
-      outcome: { status: 'needs_person' },
     });
   });
 });

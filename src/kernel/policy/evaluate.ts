@@ -153,7 +153,7 @@ const PAUSED: PolicyStep = {
   rule: 'hard:paused',
   source: 'hard',
   action: 'deny',
-  reason: 'a person paused all changes; `countersign resume` lifts the pause',
+  reason: 'a person paused all changes',
   code: 'paused',
 };
 

@@ -47,7 +47,7 @@ function isLogged(value: string | undefined, row: Row | undefined): boolean {
 }
 
 export const NOT_LOGGED =
-  'The rules stored in the database do not match the audit log, so no change is allowed. `countersign audit verify` has the details. A person opens the Policy page (`countersign open`) and sets the rules again.';
+  'The rules stored in the database do not match the audit log, so no change is allowed. `countersign audit verify` has the details. A person opens the Policy page of the web app and sets the rules again.';
 
 /** Stands in while the stored rules cannot be believed: no change is allowed, reads as the configuration alone has it. */
 export function withoutChanges(base: Policy): Policy {

@@ -32,13 +32,12 @@ const READ_ORDERS = statement(
 );
 const ORDERS = { ...READ_ORDERS, postgres: READ_ORDERS.postgres.replace('instr(', 'strpos(') };
 
-export const changesPaused = (): ToolError =>
-  new ToolError('paused', 'A person paused all changes. `countersign resume` lifts the pause.');
+export const changesPaused = (): ToolError => new ToolError('paused', 'A person paused all changes.');
 
 export const pausedInLog = (): ToolError =>
   new ToolError(
     'paused',
-    'A person paused all changes. The pause is missing in the database, but the audit log has it. `countersign audit verify` has the details; `countersign resume` lifts the pause.',
+    'A person paused all changes. The pause is missing in the database, but the audit log has it. `countersign audit verify` has the details.',
   );
 
 interface AdmissionState {

@@ -59,7 +59,7 @@ export const approvalRequest = defineGovernanceTool({
       tool: approval.tool,
       summary,
       expires_at: approval.expiresAt?.toISOString() ?? null,
-      how_to_approve: `A person decides in the inbox, or runs: countersign approvals approve ${approval.id}`,
+      how_to_approve: `A person decides in ${await services.approvals.inbox(approval.id)}`,
     };
   },
 });

@@ -67,9 +67,9 @@ export async function findItem(approvals: ApprovalsPort, id: string | number): P
   return item;
 }
 
-export function requireDecider(decider: Principal | undefined, command: string): Principal {
+export function requireDecider(decider: Principal | undefined): Principal {
   if (decider) return decider;
-  throw new ToolError('policy_denied_hard_rule', `A person must decide this: run \`${command}\`.`);
+  throw new ToolError('policy_denied_hard_rule', 'A person must decide this in the web app.');
 }
 
 /** What executing an approved item gave. */

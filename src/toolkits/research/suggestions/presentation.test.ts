@@ -76,16 +76,18 @@ describe('what a researcher sees before they decide', () => {
   it('is computed again when it is shown, in lists and dialogs too', async () => {
     const id = await ask('merge_codes', { source_code_id: 5, target_code_id: 2 });
     expect(await shown(id)).toContain('Coping');
+    // A dialog decides what can be undone and destroys nothing.
+    const { uuid } = await world.kernel.approvals.propose({
+      tool: 'update_code',
+      args: { code_id: 2, name: 'Coping well' },
+      requester: CLAUDE,
+      reason: 'clearer',
+    });
     await world.data('update_code', { code_id: 2, name: 'Managing' }, asAda);
     expect(await shown(id)).toContain('Managing');
-    const [row] = await world.kernel.approvals.list({ states: ['pending'], fresh: true });
-    expect(row?.summary).toContain('Managing');
-    const approval = await world.kernel.approvals.get(id);
-    const asked = await world.call(
-      'approve_merge',
-      { merge_suggestion_id: approval?.uuid ?? '' },
-      { consent: 'can-ask' },
-    );
+    const rows = await world.kernel.approvals.list({ states: ['pending'], fresh: true });
+    expect(rows.find((row) => row.id === id)?.summary).toContain('Managing');
+    const asked = await world.call('approve_suggestion', { suggestion_id: uuid }, { consent: 'can-ask' });
     expect(asked).toMatchObject({ status: 'needs_person', question: expect.stringContaining('Managing') });
   });
 
@@ -129,15 +131,14 @@ describe('what a researcher sees before they decide', () => {
 });
 
 describe('a refused decision', () => {
-  it('names the command for the same decision', async () => {
+  it('names the inbox, and no command that an agent could run', async () => {
     const { suggestion_id } = await world.data<{ suggestion_id: string }>('suggest_new_code', {
       name: 'Sleep',
       rationale: 'r',
     });
-    const approval = await world.kernel.approvals.get(suggestion_id);
     const refusal = await world.call('reject_coding_suggestion', { suggestion_id }, { principal: CLAUDE });
     expect(refusal).toMatchObject({
-      fault: { message: expect.stringContaining(`countersign approvals reject ${approval?.id}`) },
+      fault: { message: expect.stringContaining('A person decides in the Countersign inbox') },
     });
   });
 });

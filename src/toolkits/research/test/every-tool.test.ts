@@ -215,11 +215,20 @@ describe('all tools of toolkit research, through a real client on a QualCoder pr
     expect(merge).toMatchObject({ status: 'pending_approval', requires_approval: true });
     const merge_suggestion_id = String(merge.merge_suggestion_id);
     expect(inFile('SELECT name FROM code_name WHERE cid = 5')).toHaveLength(1);
-    expect(await data('approve_merge', { merge_suggestion_id })).toMatchObject({
-      status: 'merged',
-      merged_from: 5,
-      merged_into: 1,
+    // A merge is destructive, so no dialog decides it; the researcher makes the same call.
+    expect(await call('approve_merge', { merge_suggestion_id })).toMatchObject({
+      success: false,
+      error: expect.stringContaining('a dialog in the client decides only'),
     });
+    const bound = await app.inventory.resolve('approve_merge');
+    if (!bound) throw new Error('approve_merge is missing.');
+    const args = { merge_suggestion_id };
+    const { outcome } = await app.kernel.invoke({ bound, args, principal: app.person, transport: 'cli' });
+    expect(outcome).toMatchObject({
+      status: 'ok',
+      data: { status: 'merged', merged_from: 5, merged_into: 1 },
+    });
+    succeeded.add('approve_merge');
     expect(inFile('SELECT name FROM code_name WHERE cid = 5')).toEqual([]);
     expect(inFile('SELECT ctid FROM code_text WHERE cid = 5')).toEqual([]);
     expect(inFile('SELECT ctid FROM code_text WHERE ctid = 7 AND cid = 1')).toHaveLength(1);

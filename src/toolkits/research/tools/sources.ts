@@ -208,7 +208,7 @@ export const navigateToSegment = defineResearchTool({
           ? 'The open page shows the passage.'
           : listeners > 0
             ? 'Another page of the web app is open; it offers the researcher a link to the passage.'
-            : 'No page is open; the researcher can open one with `countersign open`.',
+            : 'No page is open; the researcher can open one in the web app.',
     };
   },
 });

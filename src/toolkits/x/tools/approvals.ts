@@ -69,7 +69,7 @@ export const approveItem = defineXTool({
   output: execution,
   decides: ({ id }) => ({ ids: [id] }),
   async run({ id }, { services, decider, note }) {
-    const by = requireDecider(decider, `countersign approvals approve ${id}`);
+    const by = requireDecider(decider);
     const item = await findItem(services.kernel.approvals, id);
     const decided = await services.kernel.approvals.approve(item.id, by);
     note(sourceIn(decided.outcome));
@@ -94,7 +94,7 @@ export const rejectItem = defineXTool({
   output: z.object({ id: z.number(), action_type: z.string(), status: z.string() }),
   decides: ({ id }) => ({ ids: [id] }),
   async run({ id }, { services, decider }) {
-    const by = requireDecider(decider, `countersign approvals reject ${id}`);
+    const by = requireDecider(decider);
     const item = await findItem(services.kernel.approvals, id);
     const rejected = await services.kernel.approvals.reject(item.id, by);
     return { id: rejected.id, action_type: rejected.tool, status: rejected.state };
@@ -123,7 +123,7 @@ export const approveAll = defineXTool({
   }),
   decides: () => 'all-pending',
   async run(_args, { services, decider, shown, signal, progress, note }) {
-    const by = requireDecider(decider, 'countersign approvals list');
+    const by = requireDecider(decider);
     const { approvals } = services.kernel;
     const max = services.settings.limits.max_batch_approve;
     const waiting = await approvals.list({

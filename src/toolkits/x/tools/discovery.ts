@@ -140,7 +140,7 @@ export const updateTargetAccount = defineXTool({
   // An account is not an approval.
   decides: () => ({ ids: [] }),
   async run({ username: given, watched }, { services, decider, now }) {
-    const by = principalName(requireDecider(decider, 'countersign open'));
+    const by = principalName(requireDecider(decider));
     const username = given.replace('@', '');
     const before = await watchedAccounts(services);
     if (watched && before.length >= MOST_WATCHED && !before.some((one) => one.username === username))

@@ -221,7 +221,7 @@ export const updateDraft = defineXTool({
   decides: () => ({ ids: [] }),
   async run({ id, content, scheduled_for }, context) {
     const { services, now } = context;
-    const by = requireDecider(context.decider, 'countersign open');
+    const by = requireDecider(context.decider);
     const row = await services.growth.contentQueue.get(id);
     if (!row) throw new ToolError('not_found', `Draft ${id} not found.`, { detail: { id } });
     const texts = content === undefined ? undefined : partsOf(content, row.content_type);
@@ -260,7 +260,7 @@ export const cancelDraft = defineXTool({
   decides: () => ({ ids: [] }),
   async run({ id }, context) {
     const { services, now } = context;
-    const by = requireDecider(context.decider, 'countersign open');
+    const by = requireDecider(context.decider);
     const row = await services.growth.contentQueue.get(id);
     if (!row) throw new ToolError('not_found', `Draft ${id} not found.`, { detail: { id } });
     const cancelled = await services.growth.contentQueue.update(id, { cancel: true }, now());
