@@ -14,6 +14,7 @@ import {
 import { paramHeaders } from '../lib/param-headers.ts';
 import { deadlineOf, requestWithAnswers } from './asking.ts';
 import type { Definition } from './definition.ts';
+import { soundsLikeMoney } from './effects.ts';
 import { policyNameOf, publicName } from './names.ts';
 import { governedAsk } from './questions.ts';
 import { reconcileBy } from './reconcile.ts';
@@ -70,7 +71,7 @@ export function createServerTool(
     deadlineMs: pin.tasks === 'never' ? deadlineOf(settings) : (deadlineOf(settings) ?? TASK_MS),
     ...(pin.tasks === 'never' ? {} : { mayTakeLong: true, remoteTasks: true }),
     forEvidence: (part) => hideSecrets(part, secrets()),
-    ...(effect !== 'read' && soundsLikeMoney(pin.tool, definition) ? { movesMoney: true } : {}),
+    ...(effect !== 'read' && soundsLikeMoney(definition) ? { movesMoney: true } : {}),
     risks: (args) => [
       ...undeclared(inputSchema, args).map(
         (one) => `Argument ${JSON.stringify(one)} is not declared by the tool`,
@@ -114,14 +115,6 @@ export function createServerTool(
     },
   };
 }
-
-/** What a server says of itself may be wrong, so its words only ever make the handling stricter. */
-const soundsLikeMoney = (tool: string, { description }: Definition): boolean =>
-  MONEY.test(tool.replace(/([a-z])([A-Z])/gu, '$1_$2').replaceAll('_', ' ')) ||
-  (typeof description === 'string' && MONEY.test(description));
-
-const MONEY =
-  /\b(refunds?|payouts?|payments?|pays?|charges?|transfers?|invoices?|purchases?|checkout|withdrawals?)\b/iu;
 
 /** What the caller's own request carried in addition to its arguments, such as trace context. */
 const metaOf = ({ meta }: ToolContext<unknown>): JsonObject =>
