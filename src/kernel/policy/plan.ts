@@ -122,7 +122,8 @@ function serverSays(subject: CallSubject, { enforce, toolkits }: PlanInput): Pol
   const action = set ?? 'ask';
   const key = `servers.${toolkit}.changes`;
   const why = `${key} = ${action}${set === undefined ? ' (default)' : ''}`;
-  const reason = action === 'ask' ? `${requiresApproval(subject)} (${why})` : why;
+  const reason =
+    action === 'ask' ? `${requiresApproval(subject)} (changes of the server ${toolkit} ask: ${why})` : why;
   return [{ rule: `setting:${key}`, source: 'setting', action, reason, why }];
 }
 
