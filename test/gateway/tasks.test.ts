@@ -72,7 +72,7 @@ describe('a modern server with tasks behind the gateway', () => {
     dir = mkdtempSync(join(tmpdir(), 'countersign-tasks-'));
     upstream = await startConformanceServer(dir);
     place = await openPlace(`${httpServer('c', upstream.url)}may_ask = ["elicitation"]\n`);
-    await place.trust('c', { slow_compute: 'change' });
+    await place.trust('c', { slow_compute: 'change', confirm_delete: 'change' });
   }, 300_000);
   afterAll(async () => {
     await place.close();
