@@ -24,11 +24,11 @@ import { hideSecrets } from './secrets.ts';
 import type { Pin } from './store.ts';
 import { TASK_MS, type taskSupport } from './task-support.ts';
 import { findTask, followTask } from './tasks.ts';
-import type { Upstream } from './upstream.ts';
+import type { Listing, Upstream } from './upstream.ts';
 
 export interface ServerServices {
   /** Shared by all clients; where each has its own, it only lists. */
-  readonly upstream: Pick<Upstream, 'live' | 'ready'>;
+  readonly upstream: Pick<Upstream, 'check' | 'ready'>;
   /** The one that serves this connection. */
   upstreamOf(connection: string | undefined): Promise<Upstream>;
   /** Enters the pipeline, to look for the effect of an interrupted change. */
@@ -52,7 +52,7 @@ export function createServerTool(
   const inputSchema = definition.inputSchema as JsonObject;
   const name = publicName(server, pin.tool);
   const reconcile = Object.hasOwn(settings.reconcile, pin.tool) ? settings.reconcile[pin.tool] : undefined;
-  const verify = (live: ReadonlyMap<string, string>): void => checkPin(server, pin.tool, hash, live);
+  const verify = ({ tools }: Listing): void => checkPin(server, pin.tool, hash, tools);
   return {
     name,
     title: titleOf(definition),
@@ -77,9 +77,7 @@ export function createServerTool(
         (one) => `Argument ${JSON.stringify(one)} is not declared by the tool`,
       ),
     ],
-    check: (_args, { upstream }) => {
-      if (upstream.live.size > 0) verify(upstream.live);
-    },
+    check: (_args, { upstream }) => upstream.check(verify),
     ...(reconcile && isChange(effect)
       ? {
           reconcile: (args: JsonObject, { services }: ReconcileContext<ServerServices>) =>
@@ -109,6 +107,7 @@ export function createServerTool(
       });
       const handle = findTask(answer);
       const result = handle ? await followHere(handle) : answer;
+      upstream.noteReturned(result, options.principal);
       const finished = await finishResult(result, settings, upstream.secrets, context);
       throwIfError(finished, server, pin.tool);
       return finished;

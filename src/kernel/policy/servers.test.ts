@@ -90,7 +90,10 @@ describe('the changes of a server', () => {
         reason:
           "tool 'files__write' requires approval (changes of the server files ask: servers.files.changes = ask (default))",
       });
-      expect(considered.at(-2)).toMatchObject({ applied: true, why: 'servers.files.changes = ask (default)' });
+      expect(considered.at(-2)).toMatchObject({
+        applied: true,
+        why: 'servers.files.changes = ask (default)',
+      });
       expect(decide(policy, READ)).toMatchObject({ action: 'allow', rule: 'default' });
     }
     const asked = await compile({}, set('ask'));
