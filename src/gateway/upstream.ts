@@ -143,7 +143,10 @@ export class Upstream {
     const known = this.#returned.get(principal) ?? new Set();
     this.#returned.delete(principal);
     this.#returned.set(principal, known);
-    for (const uri of uris) known.delete(uri), known.add(uri);
+    for (const uri of uris) {
+      known.delete(uri);
+      known.add(uri);
+    }
     for (const oldest of known) if (known.size > MAX_RETURNED) known.delete(oldest);
     for (const oldest of this.#returned.keys())
       if (this.#returned.size > MAX_PRINCIPALS) this.#returned.delete(oldest);
