@@ -109,7 +109,10 @@ export async function openApp(options: AppOptions): Promise<App> {
       mode: config.mode,
       approvalMode: config.approvalMode,
       policy: config.policy,
-      toolkits: toolkitEntries.flatMap(({ policy }) => policy ?? []),
+      toolkits: [
+        ...toolkitEntries.flatMap(({ policy }) => policy ?? []),
+        ...Object.entries(config.servers).map(([toolkit, { changes }]) => ({ toolkit, changes })),
+      ],
       catalogue: (needsSchemas) => policyCatalogue(inventory, needsSchemas),
       expected: () =>
         inventory.sources.filter(({ catalogue }) => catalogue?.length === 0).map(({ id }) => id),

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { CLIENT_NAMES } from '../clients/formats.ts';
 import { globals } from './globals.ts';
 
@@ -20,6 +20,9 @@ export function addServerCommands(program: Command): void {
     .option('--header <pair>', 'HTTP header KEY=VALUE (repeatable)', collect)
     .option('--cwd <directory>', 'directory to start the command in')
     .option('--sse', 'the URL uses the older HTTP+SSE transport')
+    .addOption(
+      new Option('--changes <action>', 'whether its changes require approval').choices(['ask', 'allow']),
+    )
     .option('--effect <pair>', 'effect of one tool, such as read_file=read (repeatable)', collect)
     .option('-y, --yes', 'trust the tools that are shown')
     .action(async (name, target, options, command) =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ConfigSection, configSection } from './config.ts';
+import type { ServerChanges } from './servers.ts';
 import type { DeepReadonly } from './view.ts';
 
 /**
@@ -159,7 +160,9 @@ export const mcpPolicy = configSection(
         enforce_for_mutations: z
           .boolean()
           .default(true)
-          .describe('False disables rules, lists and limits, but never the built-in rules.')
+          .describe(
+            'False disables rules, lists, limits and servers.NAME.changes, but never the built-in rules.',
+          )
           .meta({ tighten: 'to-true' }),
         template: z
           .enum(TEMPLATE_NAMES)
@@ -201,6 +204,8 @@ export interface ToolkitPolicy {
   }[];
   /** Its share of each template. Rules never `allow`: a template must not loosen anything. */
   readonly templates?: Readonly<Partial<Record<TemplateName, TemplateShare>>>;
+  /** Of a third-party server, where a person set it: whether its changes require approval. Unset: they do. */
+  readonly changes?: ServerChanges;
   /** Reads the toolkit's own allowlist, if it has one. */
   allowlist?(tools: readonly NamedTool[], settings: PolicySettings): AllowlistReading;
 }

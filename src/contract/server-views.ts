@@ -9,6 +9,9 @@ const summary = z.object({
   waiting: z.int(),
   health: z.string(),
   error: z.string().nullable(),
+  changes: z.enum(['ask', 'allow']),
+  /** What runs and what asks, and how to change that. */
+  changes_note: z.string(),
   target: z.string(),
 });
 

@@ -16,6 +16,10 @@ export const isQuestion = (category: string): category is QuestionKind =>
 /** Categories whose tools belong to a third-party server. */
 export const isOfServer = (category: string): boolean => category === SERVER_CATEGORY || isQuestion(category);
 
+/** Whether the changes of a server require approval. Destructive calls always do, and reads run. */
+const SERVER_CHANGES = ['ask', 'allow'] as const;
+export type ServerChanges = (typeof SERVER_CHANGES)[number];
+
 /** Part of the name of every question, as in `NAME.asks.sampling`. */
 export const QUESTION_MARK = '.asks.';
 
@@ -70,6 +74,12 @@ export const serverFields = z
       .record(z.string(), z.enum(['read', 'change', 'destroy']))
       .default({})
       .describe('Effect of single tools, by the name the server gives them; overrides what was confirmed.'),
+    changes: z
+      .enum(SERVER_CHANGES)
+      .optional()
+      .describe(
+        'ask: its changes require approval unless a rule allows them; allow: they run unless a rule says otherwise. Unset: ask. Reads run, and destructive calls always require approval.',
+      ),
     may_ask: z
       .array(z.enum(QUESTION_KINDS))
       .default([])

@@ -9,6 +9,7 @@ export interface ServerTable {
   readonly cwd?: string;
   readonly url?: string;
   readonly transport?: string;
+  readonly changes?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import type { Effect } from '../contract/tool.ts';
 import { canonicalJson } from '../lib/canonical.ts';
 import { isObject } from '../lib/is-object.ts';
 import { lookup } from '../lib/lookup.ts';
+import { deedWarnings } from './effects.ts';
 
 /** A tool exactly as its server lists it. */
 export interface Definition extends JsonObject {
@@ -27,13 +27,6 @@ export const isDefinition = (value: unknown): value is Definition =>
   typeof value.name === 'string' &&
   value.name !== '' &&
   isObject<JsonValue>(value.inputSchema);
-
-/** A proposal only: annotations are a server's claims, and a person confirms the effect. */
-export function proposedEffect({ annotations }: Definition): Effect {
-  if (!isObject<JsonValue>(annotations)) return 'change';
-  if (annotations.readOnlyHint === true) return 'read';
-  return annotations.destructiveHint === true ? 'destroy' : 'change';
-}
 
 export interface FieldChange {
   /** Where, as `inputSchema.properties.path.description`. */
@@ -127,6 +120,7 @@ export function warningsOf(definition: Definition): string[] {
       : []),
     ...SUSPICIOUS.filter(([pattern]) => pattern.test(text.slice(0, 100_000))).map(([, why]) => `Text ${why}`),
     ...(text.length > 20_000 ? ['Unusually long text'] : []),
+    ...deedWarnings(definition),
   ];
 }
 

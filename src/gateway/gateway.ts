@@ -191,7 +191,9 @@ export class Gateway {
     for (const server of names) {
       const source = this.#sources.find(({ id }) => id === server && this.#settings(id));
       const facts = source?.trusted ? await readFacts(this.#options.db, server) : undefined;
-      if (facts) found.push({ server, offers: facts.offers });
+      if (!facts) continue;
+      const hasReturned = (uri: string): boolean => this.#of(server).some((one) => one.hasReturned(uri));
+      found.push({ server, offers: facts.offers, hasReturned });
     }
     return new Offers(found, ownNames);
   }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../contract/json.ts';
-import { type Definition, pinOf, proposedEffect } from './definition.ts';
+import { type Definition, pinOf } from './definition.ts';
+import { proposedEffect } from './effects.ts';
 import type { GatewayDb } from './store.ts';
 
 /** How much of what no person has trusted is stored for one server: it decides what it lists, and how often that changes. */

@@ -1,3 +1,4 @@
+import { ToolError } from '../contract/errors.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { principalName } from '../contract/principal.ts';
 import { SERVER_CATEGORY, type ServerSettings } from '../contract/servers.ts';
@@ -5,12 +6,15 @@ import type { Tool } from '../contract/tool.ts';
 import { isObject } from '../lib/is-object.ts';
 import { lookup } from '../lib/lookup.ts';
 import { deadlineOf, requestWithAnswers } from './asking.ts';
+import { visible } from './definition.ts';
 import { OFFER_METHODS, type OfferMethod, offerTool, publicName } from './names.ts';
 import { governedAsk } from './questions.ts';
 import { finishOffer } from './results.ts';
 import { anyResult, jsonSchema } from './schema.ts';
 import { hideSecrets } from './secrets.ts';
 import type { ServerServices } from './server-tools.ts';
+import type { Listing } from './upstream.ts';
+import { matchesTemplate } from './uri-template.ts';
 
 /** Not listed: a client asks for resources and prompts by their own methods, and policy knows them by these names. */
 export const createOfferTools = (
@@ -28,7 +32,7 @@ export const createOfferTools = (
       reach: 'network',
       category: SERVER_CATEGORY,
       profiles: [],
-      errors: ['server_unavailable', 'server_error'],
+      errors: ['not_found', 'server_unavailable', 'server_error'],
       input: jsonSchema({ type: 'object', required: [required] }),
       output: anyResult(),
       deadlineMs: deadlineOf(settings),
@@ -38,20 +42,27 @@ export const createOfferTools = (
         const { services, signal, meta, progress, log, principal, connection } = context;
         const upstream = await services.upstreamOf(connection);
         const params = meta === undefined ? args : { ...args, _meta: meta };
+        const who = principalName(principal);
+        const before = ({ offers }: Listing): void =>
+          requireOffered(server, method, args, offers, (uri) => upstream.hasReturned(uri, who));
         if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
           const uri = String(args.uri);
-          await (method === 'resources/subscribe' ? upstream.subscribe(uri) : upstream.unsubscribe(uri));
+          await (method === 'resources/subscribe'
+            ? upstream.subscribe(uri, before)
+            : upstream.unsubscribe(uri));
           return {};
         }
         const asking = mayAsk(method) ? governedAsk(server, settings, context) : undefined;
         const result = await requestWithAnswers(upstream, method, params, asking, {
-          principal: principalName(principal),
+          principal: who,
           signal,
           mayRetry: true,
+          before,
           onLog: log,
           onProgress: ({ progress: done, total, message }) =>
             progress(upstream.hide(message ?? ''), done, total),
         });
+        upstream.noteReturned(result, who);
         return finishOffer(result, settings, upstream.secrets, context);
       },
     };
@@ -60,10 +71,58 @@ export const createOfferTools = (
 /** The protocol lets a server ask only in these. */
 const mayAsk = (method: OfferMethod): boolean => method === 'resources/read' || method === 'prompts/get';
 
+/** Asked with the listing of the running server: nothing reaches it that it neither listed nor returned to this principal. */
+function requireOffered(
+  server: string,
+  method: OfferMethod,
+  args: JsonObject,
+  offers: JsonObject,
+  isReturned: (uri: string) => boolean,
+): void {
+  const ref = isObject<JsonValue>(args.ref) ? args.ref : {};
+  const isCompletion = method === 'completion/complete';
+  if (method === 'prompts/get' || (isCompletion && ref.type === 'ref/prompt')) {
+    const name = String(isCompletion ? ref.name : args.name);
+    if (listOf(offers.prompts).some((one) => one.name === name)) return;
+    throw notOffered(`Prompt not found: the server ${server} does not list`, name);
+  }
+  const uri = String(isCompletion ? ref.uri : args.uri);
+  const isTemplate = isCompletion && listOf(offers.templates).some(({ uriTemplate }) => uriTemplate === uri);
+  if (isTemplate || listsResource(offers, uri) || matchesAny(offers, uri) || isReturned(uri)) return;
+  throw notOffered(`Resource not found: the server ${server} lists no resource and no template for`, uri);
+}
+
+const notOffered = (what: string, name: string): ToolError =>
+  new ToolError('not_found', `${what} ${visible(name.slice(0, MAX_SHOWN))}. Nothing was sent to it.`, {
+    effect: 'none',
+  });
+
+const MAX_SHOWN = 200;
+
+const listsResource = (offers: JsonObject, uri: string): boolean =>
+  listOf(offers.resources).some((one) => one.uri === uri);
+
+const matchesAny = (offers: JsonObject, uri: string): boolean =>
+  listOf(offers.templates).some(
+    ({ uriTemplate }) => typeof uriTemplate === 'string' && matchesTemplate(uriTemplate, uri),
+  );
+
+/** URIs that a server hands out in a result: links, embedded resources, and what it gives for one that is read. */
+export function urisIn({ content, contents, messages }: JsonObject): string[] {
+  const said = listOf(messages).flatMap((one) =>
+    Array.isArray(one.content) ? one.content : [one.content ?? null],
+  );
+  return listOf([...listOf(content), ...said, ...listOf(contents)]).flatMap(({ uri, resource }) =>
+    [uri, isObject<JsonValue>(resource) ? resource.uri : undefined].filter((one) => typeof one === 'string'),
+  );
+}
+
 /** What one server offered when it was listed last. */
 export interface ServerOffers {
   readonly server: string;
   readonly offers: JsonObject;
+  /** It gave this URI to a client in a result. */
+  hasReturned?(uri: string): boolean;
 }
 
 export interface Route {
@@ -133,37 +192,37 @@ export class Offers {
     return this.#ownNames ? String(name) : publicName(server, String(name));
   }
 
+  /** One that is not listed goes to the server it is named after, whose tool refuses it: that leaves evidence. */
   #findPrompt(name: JsonValue | undefined): { server: string; name: string } | undefined {
+    if (typeof name !== 'string') return undefined;
     for (const { server, offers } of this.#servers)
       for (const prompt of listOf(offers.prompts))
         if (this.#promptName(server, prompt) === name) return { server, name: String(prompt.name) };
-    return undefined;
+    const startOf = (server: string): string => (this.#ownNames ? '' : publicName(server, ''));
+    const named = this.#servers.find(({ server }) => name.startsWith(startOf(server)))?.server;
+    return named === undefined ? undefined : { server: named, name: name.slice(startOf(named).length) };
   }
 
-  /** Listed, or fitting a template; a resource that no one lists goes to the only server that has any. */
+  /**
+   * Listed, matching a template, or returned in a result. One that is none of these goes to the first server that has
+   * resources, whose tool refuses it: that leaves evidence.
+   */
   #ownerOf(uri: JsonValue | undefined): string | undefined {
     if (typeof uri !== 'string') return undefined;
-    const has = (kind: 'resources' | 'templates', fits: (one: JsonObject) => boolean): string | undefined =>
-      this.#servers.find(({ offers }) => listOf(offers[kind]).some(fits))?.server;
-    const withResources = this.#servers.filter(
-      ({ offers }) => isObject<JsonValue>(offers.capabilities) && offers.capabilities.resources !== undefined,
-    );
+    const find = (isOwner: (one: ServerOffers) => boolean): string | undefined =>
+      this.#servers.find(isOwner)?.server;
     return (
-      has('resources', (one) => one.uri === uri) ??
-      has(
-        'templates',
-        (one) => one.uriTemplate === uri || startOf(one.uriTemplate).some((start) => uri.startsWith(start)),
-      ) ??
-      (withResources.length === 1 ? withResources[0]?.server : undefined)
+      find(({ offers }) => listsResource(offers, uri)) ??
+      find(({ offers }) => listOf(offers.templates).some(({ uriTemplate }) => uriTemplate === uri)) ??
+      find(({ offers }) => matchesAny(offers, uri)) ??
+      find(({ hasReturned }) => hasReturned?.(uri) === true) ??
+      find(
+        ({ offers }) =>
+          isObject<JsonValue>(offers.capabilities) && offers.capabilities.resources !== undefined,
+      )
     );
   }
 }
-
-/** What stands before the first variable; a template that begins with one fits nothing by itself. */
-const startOf = (template: JsonValue | undefined): string[] => {
-  const start = typeof template === 'string' ? (template.split('{')[0] ?? '') : '';
-  return start === '' ? [] : [start];
-};
 
 const listOf = (value: JsonValue | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject<JsonValue>) : [];

@@ -1,5 +1,6 @@
 import type { ApprovalsPort } from '../contract/ports.ts';
-import { compare, type Definition, describeChange, pinOf, proposedEffect, warningsOf } from './definition.ts';
+import { compare, type Definition, describeChange, pinOf, warningsOf } from './definition.ts';
+import { effectAfter, proposedEffect } from './effects.ts';
 import type { Pin, Seen } from './store.ts';
 import { GATEWAY_PRINCIPAL, TRUST_TOOL, trustArgs } from './trust.ts';
 
@@ -65,7 +66,7 @@ interface Proposal {
 function changed(server: string, pin: Seen, now: Definition): Proposal {
   const changes = compare(pin.definition, now);
   return {
-    pins: [{ tool: now.name, hash: pinOf(now), effect: pin.effect }],
+    pins: [{ tool: now.name, hash: pinOf(now), effect: effectAfter(pin.definition, pin.effect, now) }],
     reason: `The server ${server} changed the definition of ${now.name} after it was trusted.`,
     summary: `Trust the changed definition of ${now.name} of the server ${server}`,
     risks: [...changes.map(describeChange), ...warningsOf(now)],

@@ -1,5 +1,6 @@
 import type { Effect } from '../contract/tool.ts';
 import { compare, type Definition, type FieldChange, pinOf, warningsOf } from './definition.ts';
+import { effectAfter, proposedEffect } from './effects.ts';
 import { publicName } from './names.ts';
 import type { Seen } from './store.ts';
 
@@ -42,7 +43,9 @@ export function reviewOf(server: string, seen: readonly Seen[], listedAt: string
         tool,
         name: publicName(server, tool),
         state,
-        effect: (pin ?? shown).effect,
+        effect: pin
+          ? effectAfter(pin.definition, pin.effect, shown.definition)
+          : proposedEffect(shown.definition),
         hash: pinOf(shown.definition),
         definition: shown.definition,
         warnings: [...warningsOf(shown.definition), ...clashes(server, tool, names)],

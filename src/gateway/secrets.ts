@@ -123,8 +123,18 @@ const MIN_LINE = 16;
 
 /** Every form in which a server may repeat a secret, the longest first: a part must not be replaced before the whole. */
 export function maskable(secrets: readonly string[]): string[] {
-  const forms = secrets.flatMap((secret) => [secret, ...linesOf(secret), ...encodedForms(secret)]);
+  const parts = secrets.flatMap((secret) => [secret, ...credentialsOf(secret)]);
+  const forms = parts.flatMap((secret) => [secret, ...linesOf(secret), ...encodedForms(secret)]);
   return [...new Set(forms)].filter(({ length }) => length >= MIN_MASKED).sort((a, b) => b.length - a.length);
+}
+
+/** A header's value without its scheme, and what `Basic` encodes: a server may repeat the token or the password alone. */
+function credentialsOf(secret: string): string[] {
+  const [, scheme = '', value] = /^(basic|bearer|token|key|apikey)\s+(\S+)$/i.exec(secret) ?? [];
+  if (value === undefined) return [];
+  if (scheme.toLowerCase() !== 'basic') return [value];
+  const decoded = Buffer.from(value, 'base64').toString();
+  return [value, decoded, decoded.slice(decoded.indexOf(':') + 1)];
 }
 
 const linesOf = (secret: string): string[] => {
@@ -134,12 +144,30 @@ const linesOf = (secret: string): string[] => {
     : lines.filter((line) => line.length >= MIN_LINE && !line.startsWith('-----'));
 };
 
-/** Inside of JSON, of a URL, and as base64 without the end that depends on what follows. */
+/** Inside of JSON and of a URL, in hexadecimal, and as a part of anything in base64, such as `Basic` credentials. */
 function encodedForms(secret: string): string[] {
   if (secret.length < MIN_MASKED) return [];
   const bytes = Buffer.from(secret);
-  const base64 = bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
-  return [JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed()), base64];
+  const hex = bytes.toString('hex');
+  const inUrl = encodeURIComponent(secret.toWellFormed());
+  return [
+    JSON.stringify(secret).slice(1, -1),
+    inUrl,
+    inUrl.replace(/%[0-9A-F]{2}/g, (one) => one.toLowerCase()),
+    inUrl.replaceAll('%20', '+'),
+    hex.replace(/../g, '%$&'),
+    hex.toUpperCase().replace(/../g, '%$&'),
+    hex,
+    hex.toUpperCase(),
+    ...[0, 1, 2].flatMap((offset) => base64At(bytes, offset)),
+  ];
+}
+
+/** The characters of base64 that the secret alone decides where so many bytes (modulo 3) come before it. */
+function base64At(secret: Buffer, offset: number): string[] {
+  const bytes = Buffer.concat([Buffer.alloc(offset), secret]);
+  const [from, to] = [Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6)];
+  return (['base64', 'base64url'] as const).map((encoding) => bytes.toString(encoding).slice(from, to));
 }
 
 /** Names under which people keep credentials. */

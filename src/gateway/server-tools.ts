@@ -15,6 +15,7 @@ import { lookup } from '../lib/lookup.ts';
 import { paramHeaders } from '../lib/param-headers.ts';
 import { deadlineOf, requestWithAnswers } from './asking.ts';
 import type { Definition } from './definition.ts';
+import { soundsLikeMoney } from './effects.ts';
 import { policyNameOf, publicName } from './names.ts';
 import { governedAsk } from './questions.ts';
 import { reconcileBy } from './reconcile.ts';
@@ -24,11 +25,11 @@ import { hideSecrets } from './secrets.ts';
 import type { Pin } from './store.ts';
 import { TASK_MS, type taskSupport } from './task-support.ts';
 import { findTask, followTask } from './tasks.ts';
-import type { Upstream } from './upstream.ts';
+import type { Listing, Upstream } from './upstream.ts';
 
 export interface ServerServices {
   /** Shared by all clients; where each has its own, it only lists. */
-  readonly upstream: Pick<Upstream, 'live' | 'ready'>;
+  readonly upstream: Pick<Upstream, 'check' | 'ready'>;
   /** The one that serves this connection. */
   upstreamOf(connection: string | undefined): Promise<Upstream>;
   /** Enters the pipeline, to look for the effect of an interrupted change. */
@@ -52,7 +53,7 @@ export function createServerTool(
   const inputSchema = definition.inputSchema as JsonObject;
   const name = publicName(server, pin.tool);
   const reconcile = lookup(settings.reconcile, pin.tool);
-  const verify = (live: ReadonlyMap<string, string>): void => checkPin(server, pin.tool, hash, live);
+  const verify = ({ tools }: Listing): void => checkPin(server, pin.tool, hash, tools);
   return {
     name,
     title: titleOf(definition),
@@ -70,15 +71,13 @@ export function createServerTool(
     deadlineMs: pin.tasks === 'never' ? deadlineOf(settings) : (deadlineOf(settings) ?? TASK_MS),
     ...(pin.tasks === 'never' ? {} : { mayTakeLong: true, remoteTasks: true }),
     forEvidence: (part) => hideSecrets(part, secrets()),
-    ...(effect !== 'read' && soundsLikeMoney(pin.tool, definition) ? { movesMoney: true } : {}),
+    ...(effect !== 'read' && soundsLikeMoney(definition) ? { movesMoney: true } : {}),
     risks: (args) => [
       ...undeclared(inputSchema, args).map(
         (one) => `Argument ${JSON.stringify(one)} is not declared by the tool`,
       ),
     ],
-    check: (_args, { upstream }) => {
-      if (upstream.live.size > 0) verify(upstream.live);
-    },
+    check: (_args, { upstream }) => upstream.check(verify),
     ...(reconcile && isChange(effect)
       ? {
           reconcile: (args: JsonObject, { services }: ReconcileContext<ServerServices>) =>
@@ -108,20 +107,13 @@ export function createServerTool(
       });
       const handle = findTask(answer);
       const result = handle ? await followHere(handle) : answer;
+      upstream.noteReturned(result, options.principal);
       const finished = await finishResult(result, settings, upstream.secrets, context);
       throwIfError(finished, server, pin.tool);
       return finished;
     },
   };
 }
-
-/** What a server says of itself may be wrong, so its words only ever make the handling stricter. */
-const soundsLikeMoney = (tool: string, { description }: Definition): boolean =>
-  MONEY.test(tool.replace(/([a-z])([A-Z])/gu, '$1_$2').replaceAll('_', ' ')) ||
-  (typeof description === 'string' && MONEY.test(description));
-
-const MONEY =
-  /\b(refunds?|payouts?|payments?|pays?|charges?|transfers?|invoices?|purchases?|checkout|withdrawals?)\b/iu;
 
 /** What the caller's own request carried in addition to its arguments, such as trace context. */
 const metaOf = ({ meta }: ToolContext<unknown>): JsonObject =>

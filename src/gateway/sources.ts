@@ -44,7 +44,7 @@ const onlyWrapped = (name: string): ServerServices => {
       effect: 'none',
     });
   };
-  return { upstream: { live: new Map(), ready: fail }, upstreamOf: fail, read: fail };
+  return { upstream: { check: async () => {}, ready: fail }, upstreamOf: fail, read: fail };
 };
 
 /** One server as a toolkit. Its catalogue comes from the pins; definitions are read when a tool is first needed. */

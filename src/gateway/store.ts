@@ -185,10 +185,12 @@ export async function readTaskServers(db: GatewayDb): Promise<ReadonlySet<string
 }
 
 export async function requestRestart(db: GatewayDb, server: string, at: Date): Promise<void> {
+  const restart_at = at.toISOString();
+  // One that could never be listed has no row yet, and it may be the one that needs it most.
   await db
-    .updateTable('gateway_servers')
-    .set({ restart_at: at.toISOString() })
-    .where('server', '=', server)
+    .insertInto('gateway_servers')
+    .values({ server, target: '', era: '{}', offers: '{}', listed_at: restart_at, restart_at })
+    .onConflict((conflict) => conflict.column('server').doUpdateSet({ restart_at }))
     .execute();
 }
 

@@ -9,6 +9,7 @@ import { pinOf } from './definition.ts';
 import { isCutOff, isLostConnection, isLostSession, isUnauthorized, toError } from './failures.ts';
 import { describeIgnored, rememberListing } from './listing.ts';
 import { ServerAuthorization, TokenStore } from './oauth.ts';
+import { urisIn } from './offers.ts';
 import { paramsFor } from './request-params.ts';
 import { maskResult } from './results.ts';
 import { hideSecrets, maskable, resolveServer, type SecretStore } from './secrets.ts';
@@ -63,8 +64,22 @@ export interface RequestOptions extends UnderWay {
   /** The caller takes a handle in place of the result; so the server may make a task of the call. */
   readonly task?: boolean;
   /** Asked once the server is ready and its listing known; throws to send nothing. */
-  readonly before?: (live: ReadonlyMap<string, string>) => void;
+  readonly before?: (listing: Listing) => void;
 }
+
+/** What the server listed last, as clients are shown it. */
+export interface Listing {
+  /** Name and pin of each tool. */
+  readonly tools: ReadonlyMap<string, string>;
+  readonly offers: JsonObject;
+}
+
+const NOTHING: Listing = { tools: new Map(), offers: {} };
+/** A call that the listing refuses has it read again, at most this often. */
+const LIST_AGAIN_MS = 1_000;
+/** How many URIs from results are remembered for one principal, and for how many. */
+const MAX_RETURNED = 5_000;
+const MAX_PRINCIPALS = 200;
 
 /** One third-party server: started on first use, restarted with growing pauses, stopped when idle. */
 export class Upstream {
@@ -83,7 +98,9 @@ export class Upstream {
   #idle: NodeJS.Timeout | undefined;
   #restartCheckedAt = 0;
   #secrets: readonly string[] = [];
-  #live: ReadonlyMap<string, string> = new Map();
+  #listing = NOTHING;
+  #listedAgainAt = 0;
+  readonly #returned = new Map<string, Set<string>>();
   #relisting: Promise<void> = Promise.resolve();
   readonly #announced = new Map<string, ServerEvent>();
   #stopped = false;
@@ -108,9 +125,62 @@ export class Upstream {
     return hideSecrets(value, this.secrets);
   }
 
-  /** What the server listed last: name and pin of each tool. Empty before its first start. */
+  /** Name and pin of each tool that the running server listed last. Empty while it does not run. */
   get live(): ReadonlyMap<string, string> {
-    return this.#live;
+    return this.#listing.tools;
+  }
+
+  /** Whether a result of this server contained the URI; for one principal, or for any. */
+  hasReturned(uri: string, principal?: string): boolean {
+    if (principal !== undefined) return this.#returned.get(principal)?.has(uri) === true;
+    return [...this.#returned.values()].some((uris) => uris.has(uri));
+  }
+
+  noteReturned(result: JsonObject, principal: string): void {
+    // As the client is shown them, because that is what it asks for.
+    const uris = urisIn(this.hide(result));
+    if (uris.length === 0) return;
+    const known = this.#returned.get(principal) ?? new Set();
+    this.#returned.delete(principal);
+    this.#returned.set(principal, known);
+    for (const uri of uris) {
+      known.delete(uri);
+      known.add(uri);
+    }
+    for (const oldest of known) if (known.size > MAX_RETURNED) known.delete(oldest);
+    for (const oldest of this.#returned.keys())
+      if (this.#returned.size > MAX_PRINCIPALS) this.#returned.delete(oldest);
+  }
+
+  /**
+   * Asks before a person is: a running server's listing may already refuse the call. Nothing is started for it, and a
+   * restart that a person asked for comes first.
+   */
+  check(before: (listing: Listing) => void): Promise<void> {
+    return this.hold(async () => {
+      if (this.#connection) await this.#obeyRestart();
+      if (this.#connection) await this.#verify(before);
+    });
+  }
+
+  /** A listing that refuses is read again first: it may have been a bad one, or a person had the server fixed since. */
+  async #verify(before: ((listing: Listing) => void) | undefined): Promise<void> {
+    // What the server has just announced must be known before anything is sent to it.
+    await this.#relisting;
+    try {
+      before?.(this.#listing);
+    } catch {
+      await this.#listAgain();
+      before?.(this.#listing);
+    }
+  }
+
+  #listAgain(): Promise<void> {
+    if (Date.now() - this.#listedAgainAt >= LIST_AGAIN_MS) {
+      this.#listedAgainAt = Date.now();
+      this.#relisting = this.#relisting.then(() => this.#relist());
+    }
+    return this.#relisting;
   }
 
   /** Sends one request, starting the server if need be. At most once, unless the caller says that it may be retried. */
@@ -133,9 +203,7 @@ export class Upstream {
   async #request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     for (let attempt = 0; ; attempt += 1) {
       const connection = await this.ready();
-      // What the server has just announced must be known before anything is sent to it.
-      await this.#relisting;
-      options.before?.(this.#live);
+      await this.#verify(options.before);
       try {
         const result = await this.#calls.run(options, this.#mustBeSerial(connection), () =>
           connection.request(method, paramsFor(method, params, connection, options), options),
@@ -177,8 +245,10 @@ export class Upstream {
   #mustBeSerial = ({ era }: Connection): boolean =>
     era.kind !== 'modern' && this.#options.settings.may_ask.length > 0;
 
-  async subscribe(uri: string): Promise<void> {
-    await this.#subscriptions.add(uri, await this.ready(), this.#options.name);
+  async subscribe(uri: string, before: (listing: Listing) => void): Promise<void> {
+    const connection = await this.ready();
+    await this.#verify(before);
+    await this.#subscriptions.add(uri, connection, this.#options.name);
     clearTimeout(this.#idle);
   }
 
@@ -244,7 +314,7 @@ export class Upstream {
   async #start(): Promise<Connection> {
     const { name, settings, env, secrets, log } = this.#options;
     const wait = this.#notBefore - Date.now();
-    if (wait > 0) {
+    if (wait > 0 && !(await this.#isRestartWanted())) {
       const seconds = Math.ceil(wait / 1000);
       const message = `The server ${name} failed ${this.#failures} times; it is started again in ${seconds} s.`;
       throw new ToolError('server_unavailable', message, { resetAt: new Date(this.#notBefore) });
@@ -317,7 +387,7 @@ export class Upstream {
     const { definitions, offers, era } = this.hide(connection);
     const facts = { era: era as unknown as JsonObject, offers };
     const { kept, ignored } = await rememberListing(db, name, target, definitions, facts, now());
-    this.#live = new Map(kept.map((one) => [one.name, pinOf(one)]));
+    this.#listing = { tools: new Map(kept.map((one) => [one.name, pinOf(one)])), offers };
     const note = await this.#options.onListed({ definitions: kept });
     for (const line of [ignored > 0 ? describeIgnored(name, ignored) : undefined, note])
       if (line !== undefined) this.#log.write(`[countersign] ${line}\n`);
@@ -332,13 +402,14 @@ export class Upstream {
     } catch (error) {
       this.#options.log.warn('A server announced a change and could not be listed', {
         server: this.#options.name,
-        error,
+        error: this.hide(error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON),
       });
     }
   }
 
   #lost(): void {
     this.#connection = undefined;
+    this.#listing = NOTHING;
     if (this.#stopped) return;
     if (Date.now() - this.#startedAt > HEALTHY_MS) this.#failures = 0;
     this.#failed('it ended unexpectedly');
@@ -356,10 +427,13 @@ export class Upstream {
   async #obeyRestart(): Promise<void> {
     if (Date.now() - this.#restartCheckedAt < RESTART_CHECK_MS) return;
     this.#restartCheckedAt = Date.now();
+    if (this.#inFlight <= 1 && (await this.#isRestartWanted())) await this.#end();
+  }
+
+  async #isRestartWanted(): Promise<boolean> {
     const { db, name } = this.#options;
     const wanted = (await readFacts(db, name))?.restartAt;
-    if (wanted === undefined || Date.parse(wanted) <= this.#startedAt || this.#inFlight > 1) return;
-    await this.#end();
+    return wanted !== undefined && Date.parse(wanted) > this.#startedAt;
   }
 
   #waitForIdle(): void {
@@ -374,6 +448,8 @@ export class Upstream {
     clearTimeout(this.#idle);
     const connection = this.#connection;
     this.#connection = undefined;
+    // The next start lists it: what this one listed must not refuse calls until then.
+    this.#listing = NOTHING;
     writeHealth(this.#options.dataDir, this.#options.name, undefined);
     await connection?.close();
   }

@@ -1,11 +1,11 @@
 import { ToolError } from '../contract/errors.ts';
 import type { JsonObject } from '../contract/json.ts';
 import { serverViews } from '../contract/server-views.ts';
-import type { ServerSettings } from '../contract/servers.ts';
+import type { ServerChanges, ServerSettings } from '../contract/servers.ts';
 import { serve } from '../contract/view.ts';
 import { lookup } from '../lib/lookup.ts';
 import { shellWord } from '../lib/text.ts';
-import { proposedEffect } from './definition.ts';
+import { claimedEffect } from './effects.ts';
 import { describeIgnored } from './listing.ts';
 import { reviewOf, type ToolReview } from './review.ts';
 import { readHealth, readServerLog } from './server-log.ts';
@@ -43,6 +43,16 @@ export async function reviewServer(
 export const listNames = async ({ db, servers }: Pick<ViewServices, 'db' | 'servers'>): Promise<string[]> =>
   [...new Set([...Object.keys(servers), ...(await listServerNames(db))])].sort();
 
+/** What runs and what asks, and how a person changes that: one line for the page and the command line. */
+export function describeChanges(name: string, changes: ServerChanges | undefined, isWrapped = false): string {
+  const table = `under [servers.${name}] in the configuration`;
+  if (changes === 'allow')
+    return `Reads and changes of ${name} run, destructive calls require approval (changes = "allow" ${table}).`;
+  const setting = isWrapped ? '' : `set changes = "allow" ${table}, or `;
+  const origin = changes === undefined ? ' by default' : '';
+  return `Reads of ${name} run, changes and destructive calls require approval${origin}. To let changes run, ${setting}allow single tools with a rule.`;
+}
+
 /** One server in a line, for the page and the command line. */
 export function summarizeServer(
   { dataDir, servers }: Pick<ViewServices, 'dataDir' | 'servers'>,
@@ -69,6 +79,8 @@ export function summarizeServer(
     waiting: count('new', 'changed'),
     health: health?.state ?? 'stopped',
     error: health?.error ?? null,
+    changes: settings?.changes ?? ('ask' as const),
+    changes_note: describeChanges(name, settings?.changes, settings === undefined),
     target: settings === undefined ? '(wrapped)' : (settings.url ?? command.map(shellWord).join(' ')),
   };
 }
@@ -95,7 +107,7 @@ export const gatewayViews = serve<ViewServices, typeof serverViews>(serverViews,
         name: one.name,
         state: one.state,
         effect: one.effect as 'read' | 'change' | 'destroy',
-        claimed: proposedEffect(one.definition) as 'read' | 'change' | 'destroy',
+        claimed: claimedEffect(one.definition),
         hash: one.hash,
         description: typeof one.definition.description === 'string' ? one.definition.description : '',
         input_schema: one.definition.inputSchema as JsonObject,

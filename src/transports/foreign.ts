@@ -60,7 +60,8 @@ export async function askForeign(
   // The server's own error, as a direct connection gives it.
   const theirs = (fault.result?._meta as JsonObject | undefined)?.[RPC_ERROR] as RpcError | undefined;
   if (theirs) throw new ProtocolError(theirs.code, theirs.message, theirs.data);
-  throw new ProtocolError(ProtocolErrorCode.InternalError, fault.message, { ...data, code: fault.code });
+  const code = fault.code === 'not_found' ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+  throw new ProtocolError(code, fault.message, { ...data, code: fault.code });
 }
 
 interface RpcError {

@@ -75,6 +75,38 @@ describe('countersign servers', () => {
     });
   });
 
+  it('says that changes ask, proposes effects from names, and explain names the setting', async () => {
+    write([
+      tool('save'),
+      tool('delete_repo'),
+      tool('transfer_money'),
+      tool('send_email', { annotations: { readOnlyHint: true } }),
+    ]);
+    const added = await add('--yes');
+    expect(added.out).toContain('Reads of s run, changes and destructive calls require approval by default.');
+    expect(added.out).toContain('set changes = "allow" under [servers.s]');
+    expect(added.out).toMatch(/delete_repo {2}destroy {2}new[\s\S]*Warning: Its name speaks of deleting/);
+    expect(added.out).toContain('transfer_money  destroy  new');
+    expect(added.out).toMatch(
+      /send_email {2}change {2}new[\s\S]*Claims to be read-only, but its name speaks of sending/,
+    );
+    for (const name of ['save', 'delete_repo', 'transfer_money', 'send_email'])
+      expect((await terminal.run('call', `s__${name}`)).out).toContain('routed_to_approval');
+    const explained = await terminal.run('policy', 'explain', 's__save');
+    expect(explained.out).toContain('s__save: ASK (rule setting:servers.s.changes)');
+    expect(explained.out).toContain('servers.s.changes = ask (default)');
+    expect(await terminal.json('servers')).toMatchObject([{ name: 's', changes: 'ask' }]);
+    expect((await terminal.run('servers', 'show', 's')).out).toContain('require approval by default');
+
+    await terminal.run('servers', 'remove', 's');
+    const open = await add('--yes', '--changes', 'allow');
+    expect(open.out).toContain('Reads and changes of s run, destructive calls require approval');
+    expect(config()).toContain('changes = "allow"');
+    expect((await terminal.run('call', 's__save')).out).toContain('done');
+    expect((await terminal.run('call', 's__delete_repo')).out).toContain('routed_to_approval');
+    expect((await terminal.run('servers')).out).toMatch(/CHANGES[\s\S]* allow /);
+  });
+
   it('shows a changed definition field by field and trusts it on request', async () => {
     await add('--yes');
     write([

@@ -251,7 +251,12 @@ describe('secrets', () => {
   it('are hidden in every form, in progress, errors, definitions and what is cut from the log', async () => {
     const secret = 'pl"nted\\s3cr3t/val+ue';
     const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
-    const said = [...forms, Buffer.from(`${secret} and more`).toString('base64')].join(' ');
+    const encoded = ['', 'a', 'ab', 'ada:'].flatMap((before) =>
+      (['base64', 'base64url', 'hex'] as const).map((encoding) =>
+        Buffer.from(`${before}${secret} and more`).toString(encoding),
+      ),
+    );
+    const said = [...forms, ...encoded].join(' ');
     const key = `-----BEGIN KEY-----\n${'s3cr3tLine'.repeat(5)}\n-----END KEY-----`;
     // biome-ignore lint/suspicious/noTemplateCurlyInString: references as they are written in the file
     const settings = '[servers.s.env]\nAPI_TOKEN = "${env:PLANTED}"\nKEY = "${env:KEY}"\n';
@@ -284,7 +289,8 @@ describe('secrets', () => {
     ]);
     const shown = JSON.stringify([seen, ends, stored, readServerLog(place.dir, 's', 50)]);
     expect(shown).toContain('[secret]');
-    for (const part of ['s3cr3t', 'pl\\"nt', 'cGwi']) expect(shown).not.toContain(part);
+    for (const part of ['s3cr3t', 'pl\\"nt', 'cGwi', ...encoded.map((text) => text.slice(8, 24))])
+      expect(shown).not.toContain(part);
   });
 
   it('that are not set keep the server from starting and say so', async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServed } from '../../src/app/serving.ts';
 import { serveOnHttp } from '../../src/transports/http.ts';
 import { nodeForSuite, requiredScenarios, runSuite } from '../conformance/suite.ts';
-import { openPlace, type Place, SAMPLING_RULE, stdioServer } from './support.ts';
+import { httpServer, openPlace, type Place, SAMPLING_RULE, stdioServer } from './support.ts';
 
 const PLAIN = resolve('test/gateway/conformance/server.mjs');
 const REVISIONS = { modern: ['2026-07-28', 37], legacy: ['2025-11-25', 30] } as const;
@@ -71,7 +71,7 @@ describe.each(['stdio', 'http'] as const)('the same server behind the gateway, o
     const table =
       transport === 'stdio'
         ? stdioServer('c', PLAIN, server)
-        : `[servers.c]\nurl = "http://127.0.0.1:${await startHttp(server)}/mcp"\n`;
+        : httpServer('c', `http://127.0.0.1:${await startHttp(server)}/mcp`);
     place = await openPlace(`${table}may_ask = ["elicitation", "sampling", "roots"]\n${SAMPLING_RULE}`);
     await place.trust('c');
     const { app } = place;

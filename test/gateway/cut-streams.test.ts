@@ -8,7 +8,7 @@ import {
   type RawServer,
 } from './http-raw-server.ts';
 import { reader, tool } from './scripted.ts';
-import { openPlace, type Place } from './support.ts';
+import { httpServer, openPlace, type Place } from './support.ts';
 
 let place: Place;
 let server: RawServer;
@@ -25,7 +25,7 @@ async function open(
   onResume?: Parameters<typeof openRawServer>[3],
 ): Promise<void> {
   server = await openRawServer(era, tools, onCall, onResume);
-  place = await openPlace(`[servers.s]\nurl = "${server.url}"\ntimeout_seconds = 30\n`);
+  place = await openPlace(`${httpServer('s', server.url)}timeout_seconds = 30\n`);
   await place.trust('s');
 }
 
@@ -119,7 +119,7 @@ describe.each(['legacy', 'modern'] as const)('a %s HTTP server', (era) => {
 describe('a server of the older transport that cuts its one stream', () => {
   const open = async (): Promise<void> => {
     server = await openEventServer(tools);
-    place = await openPlace(`[servers.s]\nurl = "${server.url}"\ntransport = "sse"\ntimeout_seconds = 30\n`);
+    place = await openPlace(`${httpServer('s', server.url)}transport = "sse"\ntimeout_seconds = 30\n`);
     await place.trust('s');
   };
 
@@ -149,7 +149,7 @@ it('a server that is resumed without end is not asked in a tight loop, nor after
       response.end();
     },
   );
-  place = await openPlace(`[servers.s]\nurl = "${server.url}"\ntimeout_seconds = 2\n`);
+  place = await openPlace(`${httpServer('s', server.url)}timeout_seconds = 2\n`);
   await place.trust('s');
   expect((await place.call('s__act', {})).outcome).toMatchObject({ status: 'indeterminate' });
   const asked = server.resumed.length;

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readServerLog } from '../../src/gateway/server-log.ts';
-import { EVERYTHING, openPlace, type Place, serve, stdioServer } from './support.ts';
+import { EVERYTHING, httpServer, openPlace, type Place, serve, stdioServer } from './support.ts';
 
 const PLAIN = resolve('test/gateway/modern-server.mjs');
 const MODERN = { versionNegotiation: { mode: { pin: '2026-07-28' } } } as const;
@@ -37,13 +37,13 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const httpServer = (port: number, more = ''): string =>
-  `[servers.p]\nurl = "http://127.0.0.1:${port}/mcp"\n${more}`;
+const portServer = (port: number, more = ''): string =>
+  `${httpServer('p', `http://127.0.0.1:${port}/mcp`)}${more}`;
 
 describe.each(['stdio', 'http'] as const)('a modern server over %s', (transport) => {
   const open = async (): Promise<Place> => {
     const config =
-      transport === 'stdio' ? stdioServer('p', PLAIN, 'modern') : httpServer(await startHttp({}, 'modern'));
+      transport === 'stdio' ? stdioServer('p', PLAIN, 'modern') : portServer(await startHttp({}, 'modern'));
     const opened = await openPlace(config);
     place = opened;
     await opened.trust('p');
@@ -114,7 +114,7 @@ describe.each(['stdio', 'http'] as const)('a modern server over %s', (transport)
 describe('HTTP', () => {
   it('notices a change that a modern server announces', async () => {
     const port = await startHttp({}, 'modern');
-    place = await openPlace(httpServer(port));
+    place = await openPlace(portServer(port));
     await place.trust('p');
     await fetch(`http://127.0.0.1:${port}/add`);
     const upstream = await place.app.gateway?.upstream('p');
@@ -126,17 +126,17 @@ describe('HTTP', () => {
     const port = await startHttp({ WANTED_KEY: 'right-key-value' });
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference as it is written in the file
     const headers = '[servers.p.headers]\nX-Api-Key = "${env:KEY}"\n';
-    place = await openPlace(httpServer(port, headers), { KEY: 'right-key-value' });
+    place = await openPlace(portServer(port, headers), { KEY: 'right-key-value' });
     await place.trust('p');
     expect((await place.call('p__echo', { text: 'hi' })).outcome.status).toBe('ok');
     await place.close();
-    place = await openPlace(httpServer(port, headers), { KEY: 'wrong-key-value' });
+    place = await openPlace(portServer(port, headers), { KEY: 'wrong-key-value' });
     await expect(place.trust('p')).rejects.toThrow('could not be started or reached');
   });
 
   it('fails without an effect when nothing listens', async () => {
     const port = await startHttp();
-    place = await openPlace(httpServer(port));
+    place = await openPlace(portServer(port));
     await place.trust('p', { echo: 'change' });
     for (const child of children.splice(0)) {
       child.kill('SIGKILL');
@@ -157,7 +157,7 @@ it('reaches a server that uses the older HTTP+SSE transport', async () => {
   });
   children.push(child);
   await once(child.stderr, 'data');
-  place = await openPlace(`[servers.p]\nurl = "http://127.0.0.1:${port}/sse"\ntransport = "sse"\n`);
+  place = await openPlace(`${httpServer('p', `http://127.0.0.1:${port}/sse`)}transport = "sse"\n`);
   await expect
     .poll(() => place?.trust('p').then(() => 'trusted', String), { timeout: 20_000 })
     .toBe('trusted');
@@ -176,7 +176,7 @@ it('opens a new session when a restarted server no longer knows the old one', as
     return child;
   };
   const first = await start();
-  place = await openPlace(`[servers.p]\nurl = "http://127.0.0.1:${port}/mcp"\n`);
+  place = await openPlace(portServer(port));
   const trusted = () => place?.trust('p').then(() => 'trusted', String);
   await expect.poll(trusted, { timeout: 60_000 }).toBe('trusted');
   expect((await place.call('p__echo', { message: 'one' })).outcome.status).toBe('ok');
@@ -217,7 +217,7 @@ it.each([400, 404])(
     }).listen(0, '127.0.0.1');
     await once(http, 'listening');
     try {
-      place = await openPlace(httpServer((http.address() as AddressInfo).port));
+      place = await openPlace(portServer((http.address() as AddressInfo).port));
       await place.trust('p');
       expect((await place.call('p__write', {})).outcome.status).toBe('failed');
       expect(sent).toBe(1);

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isSafeForTokens, signIn } from '../../src/gateway/login.ts';
 import { startProtected } from './authorization-server.ts';
-import { openPlace, type Place } from './support.ts';
+import { httpServer, openPlace, type Place } from './support.ts';
 
 let remote: Awaited<ReturnType<typeof startProtected>>;
 let place: Place;
 beforeEach(async () => {
   remote = await startProtected();
-  place = await openPlace(`[servers.o]\nurl = "${remote.url}"\n`);
+  place = await openPlace(httpServer('o', remote.url));
 });
 afterEach(async () => {
   await place.close();

@@ -6,7 +6,7 @@ import type { Client, Transport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createServed } from '../../src/app/serving.ts';
 import { LineTransport, serveConnection } from '../../src/transports/stdio.ts';
-import { connect, openPlace, type Place, serve, stdioServer } from './support.ts';
+import { connect, httpServer, openPlace, type Place, serve, stdioServer } from './support.ts';
 
 const PLAIN = resolve('test/gateway/conformance/server.mjs');
 const WATCHED = 'test://watched-resource';
@@ -30,7 +30,7 @@ async function startHttp(...args: string[]): Promise<string> {
   });
   closing.push(() => child.kill('SIGKILL'));
   const [chunk] = (await once(child.stdout as NonNullable<typeof child.stdout>, 'data')) as [Buffer];
-  return `[servers.c]\nurl = "http://127.0.0.1:${Number(chunk.toString())}/mcp"\n`;
+  return httpServer('c', `http://127.0.0.1:${Number(chunk.toString())}/mcp`);
 }
 
 async function openWith(table: string): Promise<Place> {

@@ -26,7 +26,8 @@ beforeEach(() => {
 });
 afterEach(() => home.close());
 
-const add = (): string => home.cli('servers', 'add', 's', '--yes', '--', process.execPath, SCRIPTED, script);
+const add = (): string =>
+  home.cli('servers', 'add', 's', '--yes', '--changes', 'allow', '--', process.execPath, SCRIPTED, script);
 
 describe('the gateway as a process', () => {
   it('answers tools/list from the pins and starts the server on its first call', async () => {

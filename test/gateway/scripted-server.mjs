@@ -28,6 +28,14 @@ const handle = (taskId) => ({
   pollInterval: 50,
 });
 
+/** A process that once gave this listing gives it until it ends. */
+let listing;
+const LISTS = {
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'prompts/list': 'prompts',
+};
+
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) return;
@@ -38,12 +46,22 @@ createInterface({ input: process.stdin }).on('line', (line) => {
         protocolVersion: params.protocolVersion,
         capabilities: {
           tools: { listChanged: true },
+          ...(script().offers ? { resources: { subscribe: true }, prompts: {}, completions: {} } : {}),
           ...(script().tasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}),
         },
         serverInfo: { name: 'scripted', version: '1.0.0' },
       },
     });
-  if (method === 'tools/list') return send({ id, result: { tools: script().tools } });
+  if (method === 'tools/list') {
+    listing ??= script().listing;
+    return send({ id, ...(listing ?? { result: { tools: script().tools } }) });
+  }
+  const { offers } = script();
+  if (offers && LISTS[method]) return send({ id, result: { [LISTS[method]]: offers[LISTS[method]] ?? [] } });
+  if (offers && /^(resources|prompts|completion)\//.test(method)) {
+    appendFileSync(`${file}.reads`, `${JSON.stringify({ method, ...params })}\n`);
+    return send({ id, result: { contents: [{ uri: params.uri, text: 'read' }] } });
+  }
   if (method.startsWith('tasks/')) {
     appendFileSync(`${file}.tasks`, `${JSON.stringify({ method, ...params })}\n`);
     const { task } = script();

@@ -8,6 +8,9 @@ export interface Script {
   grandchild?: boolean;
   stubborn?: boolean;
   dieAtStart?: boolean;
+  /** What it answers to `tools/list` in place of its tools; a process that did so once does so until it ends. */
+  listing?: { result?: object; error?: object };
+  offers?: { resources?: object[]; resourceTemplates?: object[]; prompts?: object[] };
   /** It makes a task of calls that ask for one. */
   tasks?: boolean;
   /** What it answers to questions about a task. */
@@ -28,6 +31,8 @@ export interface ScriptedPlace extends Place {
   script(next: Script): void;
   /** What reached the server, in order. */
   calls(): { name: string; arguments: Record<string, unknown>; _meta?: Record<string, unknown> }[];
+  /** Requests about resources, prompts and completions that reached it, in order. */
+  reads(): { method: string; uri?: string; name?: string }[];
   /** Questions about tasks that reached it, in order. */
   asked(): { method: string; taskId: string }[];
   /** Process ids of the server and of what it started. */
@@ -56,6 +61,7 @@ export async function openScripted(
     },
     script,
     calls: () => lines('calls').map((line) => JSON.parse(line)),
+    reads: () => lines('reads').map((line) => JSON.parse(line)),
     asked: () => lines('tasks').map((line) => JSON.parse(line)),
     pids: () => lines('starts').map(Number),
   };

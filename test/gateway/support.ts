@@ -99,8 +99,12 @@ async function trustServer(
   if (outcome.status !== 'ok') throw new Error(JSON.stringify(outcome));
 }
 
+/** Its changes run unasked: what these tests are about comes after the decision. */
 export const stdioServer = (name: string, script: string, ...args: string[]): string =>
-  `[servers.${name}]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify([script, ...args])}\n`;
+  `[servers.${name}]\nchanges = "allow"\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify([script, ...args])}\n`;
+
+export const httpServer = (name: string, url: string): string =>
+  `[servers.${name}]\nchanges = "allow"\nurl = ${JSON.stringify(url)}\n`;
 
 export async function connect(transport: Transport, options: ClientOptions = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' }, options);

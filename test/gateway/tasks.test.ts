@@ -10,7 +10,7 @@ import { serveOnHttp } from '../../src/transports/http.ts';
 import { startConformanceServer } from '../conformance/server.ts';
 import { nodeForSuite, runSuite } from '../conformance/suite.ts';
 import { openScripted, reader, type ScriptedPlace, tool } from './scripted.ts';
-import { EVERYTHING, openPlace, type Place, serve, stdioServer } from './support.ts';
+import { EVERYTHING, httpServer, openPlace, type Place, serve, stdioServer } from './support.ts';
 
 interface Task {
   readonly taskId: string;
@@ -71,10 +71,8 @@ describe('a modern server with tasks behind the gateway', () => {
     node = await nodeForSuite();
     dir = mkdtempSync(join(tmpdir(), 'countersign-tasks-'));
     upstream = await startConformanceServer(dir);
-    place = await openPlace(
-      `[servers.c]\nurl = ${JSON.stringify(upstream.url)}\nmay_ask = ["elicitation"]\n`,
-    );
-    await place.trust('c', { slow_compute: 'change' });
+    place = await openPlace(`${httpServer('c', upstream.url)}may_ask = ["elicitation"]\n`);
+    await place.trust('c', { slow_compute: 'change', confirm_delete: 'change' });
   }, 300_000);
   afterAll(async () => {
     await place.close();

@@ -15,7 +15,15 @@ beforeEach(() => {
   script = join(home.dir, 'script.json');
   writeFileSync(
     script,
-    JSON.stringify({ tools: [reader('look'), tool('wipe', { annotations: { destructiveHint: true } })] }),
+    JSON.stringify({
+      tools: [
+        reader('look'),
+        tool('wipe', { annotations: { destructiveHint: true } }),
+        tool('transfer_money', { description: 'Moves an amount.' }),
+        tool('send_email'),
+        tool('note'),
+      ],
+    }),
   );
 });
 afterEach(() => home.close());
@@ -69,6 +77,33 @@ it('a call of a wrapped server is approved anywhere and runs in the client that 
   expect(calls().map((line) => JSON.parse(line).name)).toEqual(['wipe', 'look', 'wipe']);
   await again.close();
   expect(home.cli('audit', 'verify')).toContain('No problems found');
+});
+
+it('changes of a wrapped server ask unless a rule allows them, whatever its annotations leave out', async () => {
+  const client = await open();
+  await expect.poll(pending, { timeout: 60_000 }).toMatchObject([{ tool: 'server_trust' }]);
+  home.cli('servers', 'trust', 'w', '--yes');
+  const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+  await expect.poll(names, { timeout: 60_000 }).toContain('note');
+  for (const name of ['transfer_money', 'send_email', 'note'])
+    expect(await client.callTool({ name, arguments: {} })).toMatchObject({
+      structuredContent: { routed_to_approval: true },
+    });
+  expect((await client.callTool({ name: 'look', arguments: {} })).content).toMatchObject([{ text: 'done' }]);
+  expect(calls().map((line) => JSON.parse(line).name)).toEqual(['look']);
+  expect(home.cli('policy', 'explain', 'w__note')).toContain('servers.w.changes = ask (default)');
+  expect(home.cli('policy', 'explain', 'w__transfer_money')).toContain('hard:destroy_approval');
+  await client.close();
+
+  const rules = `[[mcp_policy.rules]]\nid = "notes"\ntools = ["w__note", "w__transfer_money"]\naction = "allow"\n`;
+  writeFileSync(join(home.dir, 'config.toml'), rules);
+  const again = await open();
+  expect((await again.callTool({ name: 'note', arguments: {} })).content).toMatchObject([{ text: 'done' }]);
+  for (const name of ['transfer_money', 'send_email'])
+    expect(await again.callTool({ name, arguments: {} })).toMatchObject({
+      structuredContent: { routed_to_approval: true },
+    });
+  await again.close();
 });
 
 it('a call is run by no client where two wrap different programs under one name', async () => {

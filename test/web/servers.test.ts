@@ -54,6 +54,7 @@ describe('the page Servers', () => {
     const row = page.getByRole('row', { name: /Quarantined/ });
     await row.getByRole('link', { name: 's', exact: true }).click();
     expect(await seriousFindings(page)).toEqual([]);
+    await page.getByText('changes and destructive calls require approval by default').waitFor();
     await card('act').getByLabel('Effect of act').selectOption('destroy');
     for (const name of ['act', 'look', 'note']) {
       await card(name)

@@ -1,12 +1,13 @@
 import type { App } from '../../app/app.ts';
 import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import { principalName } from '../../contract/principal.ts';
-import { SERVER_NAME } from '../../contract/servers.ts';
+import { SERVER_NAME, type ServerChanges } from '../../contract/servers.ts';
 import { readConfigText, type ServerTable, withoutServer, withServer } from '../../gateway/config-file.ts';
 import type { ToolReview } from '../../gateway/review.ts';
 import { looksLikeCredential, looksSecret, SecretStore } from '../../gateway/secrets.ts';
 import { forget, type Pin } from '../../gateway/store.ts';
 import { serverTrust, trustArgs } from '../../gateway/trust.ts';
+import { describeChanges } from '../../gateway/views.ts';
 import { lookup, put } from '../../lib/lookup.ts';
 import { replaceFile } from '../../lib/replace-file.ts';
 import { askYesNo } from '../../terminal/ask.ts';
@@ -27,6 +28,7 @@ interface AddOptions extends TrustOptions {
   readonly header?: readonly string[];
   readonly cwd?: string;
   readonly sse?: boolean;
+  readonly changes?: ServerChanges;
 }
 
 const SECRET_REFERENCE = '$' + '{secret:';
@@ -72,7 +74,8 @@ export async function addServer(
         transport: 'cli',
         extra,
       });
-      if (!global.json) print(`Added server ${name} to ${config.path}.`);
+      if (!global.json)
+        print(`Added server ${name} to ${config.path}.\n${describeChanges(name, options.changes)}`);
       await trustListed(global, app, name, [], options);
     },
     { flags: flagsOf(name, table) },
@@ -92,9 +95,11 @@ function tableOf(target: readonly string[], options: AddOptions): ServerTable {
       url: first,
       headers: pairs(options.header, '--header'),
       ...(options.sse ? { transport: 'sse' } : {}),
+      changes: options.changes,
     };
   }
-  return { command: first, args: rest, env: pairs(options.env, '--env'), cwd: options.cwd };
+  const { cwd, changes } = options;
+  return { command: first, args: rest, env: pairs(options.env, '--env'), cwd, changes };
 }
 
 export function pairs(given: readonly string[] | undefined, flag: string): Record<string, string> {
@@ -195,7 +200,7 @@ function effectsOf(
 async function confirm(count: number, name: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   printStderr(
-    'Effects are proposed from what the server claims; change one with --effect TOOL=read|change|destroy.',
+    'Effects are proposed from what the server claims, its names and its descriptions; change one with --effect TOOL=read|change|destroy.',
   );
   return askYesNo(`Trust ${counted(count, 'tool')} of ${name} with these effects?`);
 }

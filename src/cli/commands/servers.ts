@@ -26,16 +26,24 @@ export function listServers(global: GlobalOptions): Promise<void> {
       return print(
         'No servers are configured.\nAdd one with: countersign servers add NAME -- COMMAND ARGS…   or   … add NAME URL',
       );
-    const cells = rows.map((one) => [one.name, one.state, String(one.tools), one.health, one.target]);
-    print(table(['NAME', 'STATE', 'TOOLS', 'HEALTH', 'TARGET'], cells));
+    const cells = rows.map((one) => [
+      one.name,
+      one.state,
+      String(one.tools),
+      one.changes,
+      one.health,
+      one.target,
+    ]);
+    print(table(['NAME', 'STATE', 'TOOLS', 'CHANGES', 'HEALTH', 'TARGET'], cells));
   });
 }
 
 async function summaryOf(app: App, name: string) {
   const { servers, dataDir } = app.config;
   const summary = summarizeServer({ servers, dataDir }, name, await readReview(app, name));
-  const { trusted: tools, error, health, state, waiting, target } = summary;
-  return { name, state, tools, waiting, health: error === null ? health : `${health}: ${error}`, target };
+  const { trusted: tools, error, health: one, state, waiting, target, changes, changes_note } = summary;
+  const health = error === null ? one : `${one}: ${error}`;
+  return { name, state, tools, waiting, health, target, changes, changes_note };
 }
 
 export function showServer(
@@ -56,6 +64,7 @@ export function showServer(
         tools: review.tools,
       });
     print(`${name}: ${summary.state}, ${counted(summary.tools, 'trusted tool')}, ${summary.health}`);
+    print(summary.changes_note);
     if (review.listedAt === undefined)
       return print(`It was never started. List its tools with: countersign servers show ${name} --refresh`);
     print(`Listed ${review.listedAt}\n`);

@@ -155,8 +155,15 @@ function versionOf({ mode, approvalMode, policy, toolkits }: PolicyInput): strin
     approval_mode: approvalMode,
     policy,
     template: templateOf(policy.template, toolkits),
+    ...changesOf(toolkits),
   });
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** What is set for the changes of third-party servers; a server that is not in it asks. */
+function changesOf(toolkits: readonly ToolkitPolicy[]): { servers?: Readonly<Record<string, string>> } {
+  const set = toolkits.flatMap(({ toolkit, changes }) => (changes ? [[toolkit, changes] as const] : []));
+  return set.length === 0 ? {} : { servers: Object.fromEntries(set) };
 }
 
 function statusOf({ mode, approvalMode, policy, toolkits }: PolicyInput, version: string): PolicyStatus {
@@ -168,6 +175,7 @@ function statusOf({ mode, approvalMode, policy, toolkits }: PolicyInput, version
     policy_version: version,
     template_rules: template.rules,
     template_limits: template.limits,
+    ...changesOf(toolkits),
   };
   // Through JSON, because optional fields of rules are undefined and a reply has no such thing.
   return JSON.parse(JSON.stringify(status));
@@ -179,5 +187,5 @@ const NOT_ENFORCED: RuleTrace = {
   action: 'allow',
   reason: 'enforce_for_mutations is off',
   applied: false,
-  why: 'rules, lists and limits are disabled; built-in rules still apply',
+  why: 'rules, lists, limits and servers.NAME.changes are disabled; built-in rules still apply',
 };

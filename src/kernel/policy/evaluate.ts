@@ -31,8 +31,7 @@ export function evaluate(
   const depends: string[] = [];
   const exemptedBy = askRules(plan, call, addStep, consider, depends);
   for (const step of plan.after) {
-    if (exemptedBy === undefined)
-      addStep(step, step.source === 'list' ? 'the tool is on the list' : 'no other rule matched');
+    if (exemptedBy === undefined) addStep(step, step.why ?? 'no other rule matched');
     else
       consider?.({
         ...step,

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Action, ToolkitPolicy } from '../../contract/policy.ts';
-import { isOfServer, isQuestion } from '../../contract/servers.ts';
+import { isOfServer, isQuestion, SERVER_CATEGORY } from '../../contract/servers.ts';
 import { isChange, isEffect } from '../../contract/tool.ts';
 import type { Catalogue } from './catalogue.ts';
 import { integerReader } from './cel.ts';
@@ -14,6 +14,8 @@ export interface PolicyStep extends TraceStep {
   readonly code?: ErrorCode;
   /** How many people must sign the decision. */
   readonly signers?: number;
+  /** Why it applies, where `explain` could not say it of every step of its kind. */
+  readonly why?: string;
 }
 
 /** Everything that can be said about a tool before a call of it comes. */
@@ -22,7 +24,7 @@ export interface Plan {
   /** Hard rules, blocked_tools and dry_run_mutations: no rule exempts from them. */
   readonly always: readonly PolicyStep[];
   readonly rules: readonly { readonly rule: CompiledRule; readonly step: PolicyStep }[];
-  /** The list and the default, from which an allow rule exempts. */
+  /** The list, the setting of a server and the default, from which an allow rule exempts. */
   readonly after: readonly PolicyStep[];
   readonly tool: ConditionInput['tool'];
   readonly readArgs: ((args: JsonObject) => unknown) | undefined;
@@ -49,7 +51,11 @@ export function planFor(subject: CallSubject, input: PlanInput): Plan {
     subject,
     always: [...hardSays(subject, input), ...settingSays(subject, input)],
     rules: rules.map((rule) => ({ rule, step: ruleStep(rule, subject) })),
-    after: [...listSays(subject, input), category === 'sampling' ? SAMPLING : DEFAULT],
+    after: [
+      ...listSays(subject, input),
+      ...serverSays(subject, input),
+      category === 'sampling' ? SAMPLING : DEFAULT,
+    ],
     tool: { name, toolkit, category, effect, server: isOfServer(category) ? toolkit : '' },
     // Reading a schema may mean making it, so it is asked for only where a condition needs it.
     readArgs: known && rules.some(({ condition }) => condition) ? integerReader(known.inputJson) : undefined,
@@ -105,7 +111,21 @@ function listSays(subject: CallSubject, { enforce, approvalFor, catalogue }: Pla
   if (!enforce || isProposalOrDecision(subject)) return [];
   if (!approvalFor.some((name) => namesTool(name, subject, catalogue))) return [];
   const reason = requiresApproval(subject);
-  return [orDeny({ rule: 'list:require_approval_for', source: 'list', action: 'ask', reason }, subject)];
+  const why = 'the tool is on the list';
+  return [orDeny({ rule: 'list:require_approval_for', source: 'list', action: 'ask', reason, why }, subject)];
+}
+
+/** Nothing is known of a third-party server but what it claims, so its changes ask unless a person set it otherwise. */
+function serverSays(subject: CallSubject, { enforce, toolkits }: PlanInput): PolicyStep[] {
+  const { toolkit, category, effect } = subject;
+  if (!enforce || category !== SERVER_CATEGORY || !isChange(effect)) return [];
+  const set = toolkits.find((one) => one.toolkit === toolkit)?.changes;
+  const action = set ?? 'ask';
+  const key = `servers.${toolkit}.changes`;
+  const why = `${key} = ${action}${set === undefined ? ' (default)' : ''}`;
+  const reason =
+    action === 'ask' ? `${requiresApproval(subject)} (changes of the server ${toolkit} ask: ${why})` : why;
+  return [{ rule: `setting:${key}`, source: 'setting', action, reason, why }];
 }
 
 /** What would wait for a person, or only be shown, is refused where the call is a server's question. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isNameProblem } from './catalogue.ts';
-import { CATALOGUE, callOf, compile } from './policy.fixture.ts';
+import { CATALOGUE, callOf, compile, X_POLICY } from './policy.fixture.ts';
 import type { Policy, PolicySubject } from './types.ts';
 
 const subject = (name: string, category: string): PolicySubject => ({
@@ -73,6 +73,54 @@ describe('a question of a third-party server', () => {
   });
 });
 
+describe('the changes of a server', () => {
+  const set = (changes: 'ask' | 'allow' | undefined) => ({
+    catalogue,
+    toolkits: [X_POLICY, { toolkit: 'files', ...(changes && { changes }) }],
+  });
+  const READ: PolicySubject = { ...WRITE, name: 'files__read', effect: 'read' };
+  const WIPE: PolicySubject = { ...WRITE, name: 'files__wipe', effect: 'destroy' };
+
+  it('ask by default, and explain names the setting', async () => {
+    for (const policy of [await compile({}, { catalogue }), await compile({}, set(undefined))]) {
+      const { decision, considered } = policy.explain(callOf('x_like_tweet', { subject: WRITE }));
+      expect(decision).toMatchObject({
+        action: 'ask',
+        rule: 'setting:servers.files.changes',
+        reason:
+          "tool 'files__write' requires approval (changes of the server files ask: servers.files.changes = ask (default))",
+      });
+      expect(considered.at(-2)).toMatchObject({
+        applied: true,
+        why: 'servers.files.changes = ask (default)',
+      });
+      expect(decide(policy, READ)).toMatchObject({ action: 'allow', rule: 'default' });
+    }
+    const asked = await compile({}, set('ask'));
+    expect(decide(asked, WRITE).reason).toContain('servers.files.changes = ask)');
+  });
+
+  it('run where a person set it, while destructive calls ask', async () => {
+    const policy = await compile({}, set('allow'));
+    expect(decide(policy, WRITE)).toMatchObject({ action: 'allow', rule: 'setting:servers.files.changes' });
+    expect(decide(policy, WIPE)).toMatchObject({ action: 'ask', rule: 'hard:destroy_approval' });
+    const strict = await compile({ require_approval_for: ['files__write'] }, set('allow'));
+    expect(decide(strict, WRITE)).toMatchObject({ action: 'ask', rule: 'list:require_approval_for' });
+    expect(policy.version).not.toBe((await compile({}, set(undefined))).version);
+    expect(policy.status()).toMatchObject({ servers: { files: 'allow' } });
+  });
+
+  it('run where a rule allows them, and are off with all enforcement', async () => {
+    const rules = [rule('write', 'allow', { tools: ['files__write'] })];
+    const policy = await compile({ rules }, set(undefined));
+    expect(decide(policy, WRITE)).toMatchObject({ action: 'allow', rule: 'write' });
+    expect(decide(policy, { ...WRITE, name: 'files__move' }).action).toBe('ask');
+    const off = await compile({ enforce_for_mutations: false }, set(undefined));
+    expect(decide(off, WRITE).action).toBe('allow');
+    expect(decide(off, WIPE).action).toBe('ask');
+  });
+});
+
 describe('a condition on the server', () => {
   it('sees which one owns the tool, and none for other tools', async () => {
     const when = 'tool.server == "files" && tool.name.startsWith("files") && tool.toolkit == "files"';
@@ -82,7 +130,7 @@ describe('a condition on the server', () => {
       { template: 'none', rules: [rule('no', 'deny', { when: 'tool.server == ""' })] },
       { catalogue },
     );
-    expect(decide(none, WRITE).rule).toBe('default');
+    expect(decide(none, WRITE).rule).toBe('setting:servers.files.changes');
     expect(none.decide(callOf('x_like_tweet')).rule).toBe('no');
   });
 });
@@ -101,7 +149,7 @@ describe('a server whose tools are not known yet', () => {
   it('can be named by rules, which then have no effect', async () => {
     const policy = await compile({ rules: RULES }, { expected });
     expect(policy.decide(callOf('x_like_tweet')).trace.map((step) => step.rule)).toEqual(['default']);
-    expect(decide(policy, WRITE).action).toBe('allow');
+    expect(decide(policy, WRITE)).toMatchObject({ action: 'ask', rule: 'setting:servers.files.changes' });
   });
 
   it('can be named by nothing once no server is expected', async () => {
@@ -120,7 +168,7 @@ describe('a server whose tools are not known yet', () => {
     const READ = subject('files__read', 'server');
     const one = await compile({ blocked_tools: ['files__write'] }, { expected });
     expect(decide(one, WRITE).rule).toBe('list:blocked_tools');
-    expect(decide(one, READ).rule).toBe('default');
+    expect(decide(one, READ).rule).toBe('setting:servers.files.changes');
     const all = await compile({ blocked_tools: ['files__*'] }, { expected });
     for (const tool of [WRITE, READ]) expect(decide(all, tool).rule).toBe('list:blocked_tools');
     expect(all.decide(callOf('x_like_tweet')).rule).toBe('default');

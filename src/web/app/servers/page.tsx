@@ -35,7 +35,10 @@ export default function ServersPage() {
 function ServerList() {
   const { data, error } = useView('servers', {}, { topics: ['approvals', 'config'], everyMs: EVERY_MS });
   return (
-    <Page title="Servers" note="Their tools pass the same policy, approvals and audit log as the toolkits.">
+    <Page
+      title="Servers"
+      note="Their tools pass the same policy, approvals and audit log as the toolkits. Reads run; changes require approval unless a server is set to allow them or a rule does."
+    >
       <ErrorNotice error={error} />
       {data?.servers.length === 0 ? (
         <Empty title="No servers yet" icon="server">
@@ -81,6 +84,7 @@ function ServerList() {
               minor: true,
               cell: ({ trusted }) => trusted,
             },
+            { key: 'changes', label: 'Changes', minor: true, cell: ({ changes }) => changes },
             { key: 'waiting', label: 'Waiting', numeric: true, cell: ({ waiting }) => waiting },
             { key: 'health', label: 'Health', minor: true, cell: (one) => <Health {...one} /> },
           ]}

@@ -44,6 +44,7 @@ export function ServerDetail({ name }: { readonly name: string }) {
             </Fact>
             <Fact name="Listed">{data.listed_at ? <TimeAgo at={data.listed_at} /> : 'Never'}</Fact>
           </dl>
+          <p className="muted">{data.server.changes_note}</p>
           {data.notes.map((note) => (
             <Notice key={note} tone="warn">
               <p>{note}</p>
