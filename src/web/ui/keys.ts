@@ -51,7 +51,10 @@ export function openScope(close?: Command): () => void {
   };
 }
 
-/** What is open over the page, and how to open and close it. Page keys rest from the press, not from its first paint. */
+/**
+ * What is open over the page, and how to open and close it. Page keys rest from the press, not from its first paint. What is
+ * no dialog is marked with `data-open`.
+ */
 export function useOpen<T>(): readonly [value: T | undefined, open: (value: T) => void, close: () => void] {
   const [value, setValue] = useState<T>();
   const release = useRef<Command>(undefined);
@@ -100,7 +103,10 @@ export function useKeys(keys: Keys): void {
     latest.current = keys;
   });
   useLayoutEffect(() => {
-    if (registered.size === 0) addEventListener('keydown', listen, { capture: true });
+    if (registered.size === 0) {
+      addEventListener('keydown', listen, { capture: true });
+      addEventListener('keyup', guard, { capture: true });
+    }
     registered.add(latest);
     return () => {
       registered.delete(latest);
@@ -123,7 +129,15 @@ function find(name: string): { readonly kind: Kind; readonly run: Command } | un
   return undefined;
 }
 
+/** While something opens, the button behind it that still has the focus is not pressed by what is typed. */
+function guard(event: KeyboardEvent): void {
+  const { key, target } = event;
+  if (!scopes.at(-1)?.close || (key !== ' ' && key !== 'Enter') || isTyping(target)) return;
+  if (!(target instanceof Element && target.closest('[data-open]'))) event.preventDefault();
+}
+
 function listen(event: KeyboardEvent): void {
+  guard(event);
   const { key, target, timeStamp } = event;
   // Held down on the button that opens a form, Enter would go on to submit the form.
   if (event.repeat && key === 'Enter' && !(target instanceof HTMLTextAreaElement)) {

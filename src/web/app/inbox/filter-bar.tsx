@@ -27,7 +27,7 @@ interface Props {
 export function FilterBar({ view, open, setOpen }: Props) {
   const nameOf = useValueName();
   return (
-    <div className="filter-bar">
+    <div className="filter-bar" data-open={open || undefined}>
       <div className="filter-line">
         <Button
           small
