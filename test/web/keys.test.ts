@@ -345,7 +345,7 @@ describe('toasts', { timeout: 90_000 }, () => {
       await ready(page);
       if (size !== PHONE) await page.locator('.inbox-row input').first().check({ force: true });
       const toasts = await page.locator('.toast').all();
-      expect(toasts.length).toBeGreaterThan(1);
+      expect(toasts.length).toBeGreaterThan(0);
       const boxes = await Promise.all(toasts.map((one) => one.boundingBox()));
       for (const button of await page.locator(decisions).all()) {
         const box = await button.boundingBox();
@@ -354,7 +354,7 @@ describe('toasts', { timeout: 90_000 }, () => {
         for (const over of boxes) expect(overlaps(box, over), name).toBe(false);
         await button.click({ trial: true });
       }
-      expect(await page.locator('.toast').count()).toBeGreaterThan(1);
+      expect(await page.locator('.toast').count()).toBeGreaterThan(0);
       await page.locator('.item-actions').getByRole('button', { name: 'Reject' }).click();
       await page.getByRole('dialog').waitFor();
     }
