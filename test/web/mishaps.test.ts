@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dataOf, seedFiles } from './pages-seed.ts';
 import { lastCall, roomActs } from './pages-support.ts';
-import { apiBase, launchBrowser, startWeb, type WebServer } from './support.ts';
+import { apiBase, decide, launchBrowser, startWeb, type WebServer } from './support.ts';
 
 /** What goes otherwise than a person expects: someone else was faster, the server is away, a finger is too quick. */
 let browser: Browser;
@@ -248,7 +248,7 @@ describe('a hand that is too quick', { timeout: 30_000 }, () => {
     await page.route('**/api/s/*/pages/research/suggestions*', (route) => route.abort());
     const args = JSON.stringify({ name: 'Something else', color: '#4477AA' });
     await server.cli('approvals', 'edit', String(data[0]?.approval_id), '--args', args);
-    await page.keyboard.press('a');
+    await decide(page, 'a');
     await page.getByText('edited after you opened it').waitFor();
     await page.unroute('**/api/s/*/pages/research/suggestions*');
     expect(codes()).toEqual(['First']);
