@@ -341,6 +341,7 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await page.getByRole('dialog').getByRole('button', { name: 'Approve 2' }).click();
     await hold(page).getByText('2 live calls').waitFor();
     expect(await stateOf()).toBe('pending');
+    await page.waitForTimeout(500);
     await page.keyboard.press('u');
     await page.getByText('Called off: 2 live calls. All are still pending.').waitFor();
     const approve = async (on = page): Promise<void> => {

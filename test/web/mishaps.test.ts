@@ -234,6 +234,7 @@ describe('a hand that is too quick', { timeout: 30_000 }, () => {
       await server.call('suggest_new_code', { name, rationale: 'It comes up.', color: '#4477AA' });
     await open('/research/suggestions');
     await page.getByText('New code "First"').waitFor();
+    await page.waitForTimeout(500);
     await page.keyboard.down('a');
     for (let turn = 0; turn < 5; turn += 1) {
       await page.keyboard.down('a');
