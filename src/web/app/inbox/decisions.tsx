@@ -393,9 +393,16 @@ function finality({ kind, undo }: LastDecision): string {
   return undo ? 'Already undone' : 'This cannot be undone';
 }
 
+/** Enough to tell it from the others. */
+const NAME_LENGTH = 40;
+const clip = (text: string): string => {
+  const letters = [...text];
+  return letters.length > NAME_LENGTH ? `${letters.slice(0, NAME_LENGTH).join('')}…` : text;
+};
+
 const Name = ({ say, id, title, gist }: Named & { readonly say: string }) => (
   <>
-    {say}: <UntrustedText text={gist ? `${title}, ${gist}` : title} /> (#{id}).
+    {say}: <UntrustedText text={gist ? `${title}, ${clip(gist)}` : title} /> (#{id}).
   </>
 );
 
