@@ -26,9 +26,9 @@ const UNSET: ReadonlySet<string> = new Set(['', '0', 'false']);
 
 /** The variable that shows that an AI agent runs this command; undefined where none does. */
 export const findAgentVariable = (env: Readonly<Record<string, string | undefined>>): string | undefined =>
-  Object.keys(env).find(
-    (name) =>
-      !UNSET.has(env[name] ?? '') &&
+  Object.entries(env).find(
+    ([name, value]) =>
+      !UNSET.has(value ?? '') &&
       !SET_BY_PEOPLE.has(name) &&
       AGENT_SHELLS.some((one) => (one.endsWith('_') ? name.startsWith(one) : name === one)),
-  );
+  )?.[0];

@@ -28,7 +28,7 @@ interface Props {
 export function FilterBar({ view, open, setOpen }: Props) {
   const nameOf = useValueName();
   return (
-    <div className="filter-bar">
+    <div className="filter-bar" data-open={open || undefined}>
       <div className="filter-line">
         <Button
           small
@@ -130,13 +130,6 @@ function FilterPanel({ view, onClose }: { readonly view: InboxView; onClose(): v
   const before = useRef<InboxPageData>(undefined);
   if (answer) before.current = answer;
   const data = answer ?? before.current;
-  useEffect(() => {
-    const leave = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape') onClose();
-    };
-    addEventListener('keydown', leave);
-    return () => removeEventListener('keydown', leave);
-  }, [onClose]);
   const ready = data !== undefined;
   useEffect(() => {
     if (ready) box.current?.querySelector<HTMLElement>('input')?.focus();
