@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ArgumentPredicate, StandingDraft } from '../../contract/standing.ts';
 import { canonicalJson } from '../../lib/canonical.ts';
-import { cutWords } from '../../lib/words.ts';
 
 /** Why a call's arguments are not covered; undefined when they are. */
 export function uncovered(predicates: readonly ArgumentPredicate[], args: JsonObject): string | undefined {
@@ -81,7 +80,7 @@ function clause(predicate: ArgumentPredicate): string {
     case 'one_of':
       return `${arg} one of ${predicate.values.map(show).join(', ')}`;
     case 'starts_with':
-      return `${arg} starting with “${cutWords(predicate.text, 60)}”`;
+      return `${arg} starting with “${predicate.text}”`;
     case 'at_most':
       return `${arg} at most ${predicate.number}`;
     case 'links_only':
@@ -96,5 +95,5 @@ function clause(predicate: ArgumentPredicate): string {
   }
 }
 
-const show = (value: JsonValue): string =>
-  typeof value === 'string' ? `“${cutWords(value, 80)}”` : cutWords(JSON.stringify(value), 80);
+/** Whole: a person decides by this sentence what no one is asked about any more. */
+const show = (value: JsonValue): string => (typeof value === 'string' ? `“${value}”` : JSON.stringify(value));

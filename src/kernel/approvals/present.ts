@@ -15,7 +15,7 @@ import type { Tool } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { timeLimit } from '../../lib/time-limit.ts';
 import { cutWords, fitTitle, humanName } from '../../lib/words.ts';
-import { fieldRows } from './fields.ts';
+import { fieldRows, isIdName } from './fields.ts';
 import { fileEdits } from './file-edits.ts';
 
 /** A call is queued only after it was presented, and presenting a code change means making it. */
@@ -122,7 +122,7 @@ export function mainArgument({ input }: Tool, args: JsonObject): string | undefi
   const required = Array.isArray(input.json.required) ? input.json.required : [];
   const names = [...required.map(String), ...Object.keys(args)];
   const rows = names
-    .filter((name) => typeof args[name] === 'string' && args[name] !== '')
+    .filter((name) => !isIdName(name) && typeof args[name] === 'string' && args[name] !== '')
     .flatMap((name) => fieldRows({ [name]: args[name] ?? '' }, input.json, NONE))
     .filter(({ type }) => type === 'text' || type === 'code');
   // Which database it runs on says less than what it runs there.

@@ -3,14 +3,19 @@ import type { JsonObject } from '../../contract/json.ts';
 import { type Approval, describeAsked } from '../../contract/ports.ts';
 import type { DecisionScope } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
+import { showUnseenLine } from '../../lib/unseen.ts';
 import type { ApprovalQueue } from './queue.ts';
 
 const MAX_LISTED = 10;
+/** Longer texts are scrolled past in a dialog, if it shows them at all. */
+const MAX_TEXT = 6_000;
 /** Far above what any tool decides in one call. */
 const MAX_TARGETS = 5_000;
 
 export interface DecisionTargets {
   readonly text: string;
+  /** Whether the text shows all of it; else a dialog must not decide. */
+  readonly isWhole: boolean;
   readonly command: string;
   /** What the question is about; a person's answer counts only for this. */
   readonly ids: ReadonlySet<number>;
@@ -30,11 +35,13 @@ export async function describeDecisionTargets(
   const scope = tool.decides?.(args) ?? 'all-pending';
   const targets = await targetsOf(queue, toolkit.id, scope);
   const listed = await queue.refreshed(targets.slice(0, MAX_LISTED));
-  const lines = listed.map((item) => `#${item.id} ${oneLine(describeAsked(item))}`);
+  const lines = listed.map(describeTarget);
   const more = targets.length - lines.length;
+  const isWhole = more <= 0 && lines.join('\n').length <= MAX_TEXT;
   if (more > 0) lines.push(`… and ${more} more; see \`countersign approvals list\`.`);
   return {
     text: lines.length > 0 ? lines.join('\n') : emptyText(scope, args),
+    isWhole,
     command: commandFor(tool.decision ?? 'approve', scope, targets),
     ids: new Set(targets.map(({ id }) => id)),
     about: stampOf(targets),
@@ -53,7 +60,7 @@ function commandFor(verb: 'approve' | 'reject', scope: DecisionScope, targets: r
 /** A decision about something other than approvals (a draft) is shown as what the agent asked for. */
 const emptyText = (scope: DecisionScope, args: JsonObject): string =>
   typeof scope === 'object' && 'ids' in scope && scope.ids.length === 0
-    ? oneLine(JSON.stringify(args))
+    ? showUnseenLine(JSON.stringify(args))
     : 'No approvals are pending.';
 
 async function targetsOf(
@@ -73,5 +80,11 @@ const stampOf = (targets: readonly Approval[]): string =>
     .update(JSON.stringify(targets.map(({ id, version, digest }) => [id, version, digest])))
     .digest('hex');
 
-/** An agent words the summary: it must not be able to draw further lines into the person's dialog. */
-const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 500);
+/** Its title, and all its arguments: an agent words both, so neither can draw further lines into the person's dialog. */
+const describeTarget = (item: Approval): string =>
+  [
+    `#${item.id} ${showUnseenLine(describeAsked(item))}`,
+    ...Object.entries(item.args).map(
+      ([name, value]) => `  ${showUnseenLine(`${name}: ${JSON.stringify(value)}`)}`,
+    ),
+  ].join('\n');

@@ -306,6 +306,14 @@ async function resolveDecider(call: CallState, { limits, queue }: Ports): Promis
     call.shown = targets.ids;
     return undefined;
   }
+  if (consent && !targets.isWhole && bound.tool.decision !== 'reject')
+    return refuse(
+      'hard:person_decides',
+      new ToolError(
+        'policy_denied_hard_rule',
+        'Policy denied: this is more than a dialog can show. A person decides it in the inbox.',
+      ),
+    );
   // Also when the person agreed to something else: what waits has changed while they read, so they are asked again.
   if (consent) {
     return {
