@@ -9,13 +9,14 @@ interface Props {
   readonly children: ReactNode;
   readonly footer?: ReactNode;
   readonly wide?: boolean;
+  readonly className?: string;
   /** The form that Ctrl or ⌘ with Enter submits from anywhere in the dialog. */
   readonly formId?: string;
   onClose(): void;
 }
 
 /** A modal window of the browser: focus stays inside, Escape closes it and focus goes back to where it was. */
-export function Dialog({ title, children, footer, wide, formId, onClose }: Props) {
+export function Dialog({ title, children, footer, wide, className = '', formId, onClose }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -26,8 +27,8 @@ export function Dialog({ title, children, footer, wide, formId, onClose }: Props
       // The browser would begin at the close button; a person begins at the first control, or the main answer.
       const first =
         dialog.querySelector<HTMLElement>(FIRST) ??
-        dialog.querySelector<HTMLElement>('.button-primary') ??
-        dialog.querySelector<HTMLElement>('.dialog-foot .button');
+        dialog.querySelector<HTMLElement>('.button-primary:not(:disabled)') ??
+        dialog.querySelector<HTMLElement>('.dialog-foot .button:not(:disabled)');
       first?.focus();
     }
     return () => {
@@ -41,7 +42,7 @@ export function Dialog({ title, children, footer, wide, formId, onClose }: Props
   return (
     <dialog
       ref={ref}
-      className={wide ? 'dialog dialog-wide' : 'dialog'}
+      className={`dialog${wide ? ' dialog-wide' : ''} ${className}`}
       aria-labelledby={titleId}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
