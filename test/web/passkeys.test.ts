@@ -394,7 +394,10 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
     await page.getByRole('dialog').getByText('Post 201').last().waitFor();
     await approveBoth.click();
     await page.getByRole('button', { name: 'Read and sign 2' }).click();
-    for (const id of ids) await sheet().getByRole('article', { name: `Approval ${id} in full` }).waitFor();
+    for (const id of ids)
+      await sheet()
+        .getByRole('article', { name: `Approval ${id} in full` })
+        .waitFor();
     expect(await signButton().isDisabled()).toBe(true);
     const bottoms: boolean[] = [];
     await readAll(async () => {
