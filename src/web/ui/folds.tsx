@@ -1,11 +1,17 @@
 import { createContext, type RefObject, useContext, useEffect, useMemo, useRef, useState } from 'react';
 
-type Fold = RefObject<HTMLElement | null>;
+/** Where a part can be opened; undefined for one that is still on its way. */
+type Fold = RefObject<HTMLElement | null> | undefined;
 
 interface Folds {
   /** Nothing is folded here: what is signed is shown whole. */
   readonly areOpen: boolean;
   add(fold: Fold): () => void;
+}
+
+interface Counts {
+  readonly folded: number;
+  readonly loading: number;
 }
 
 const FoldsContext = createContext<Folds>({ areOpen: false, add: () => () => {} });
@@ -24,42 +30,48 @@ export function useFold(isFolded: boolean): RefObject<HTMLButtonElement | null> 
   return ref;
 }
 
-/** Content that is still on its way counts as folded. */
+/** Stands where content is still on its way. */
 export function Unshown() {
-  useFold(true);
+  const { add } = useContext(FoldsContext);
+  useEffect(() => add(undefined), [add]);
   return null;
 }
 
 /** What is not open yet inside of the provider that gets `value`. */
 export function useFolds(areOpen = false): {
   readonly value: Folds;
-  readonly count: number;
+  /** Parts that wait to be opened. */
+  readonly folded: number;
+  /** Parts that are still on their way. */
+  readonly loading: number;
   /** Moves to the first part that can be opened. */
   reveal(): void;
 } {
-  const all = useRef(new Set<Fold>());
-  const [count, setCount] = useState(0);
+  const all = useRef<readonly { readonly fold: Fold }[]>([]);
+  const [counts, setCounts] = useState<Counts>({ folded: 0, loading: 0 });
   const value = useMemo<Folds>(
     () => ({
       areOpen,
       add(fold) {
-        all.current.add(fold);
-        setCount(all.current.size);
-        return () => {
-          all.current.delete(fold);
-          setCount(all.current.size);
+        const entry = { fold };
+        const keep = (entries: typeof all.current): void => {
+          all.current = entries;
+          const folded = entries.filter((one) => one.fold !== undefined).length;
+          setCounts({ folded, loading: entries.length - folded });
         };
+        keep([...all.current, entry]);
+        return () => keep(all.current.filter((one) => one !== entry));
       },
     }),
     [areOpen],
   );
   const reveal = (): void => {
-    const places = [...all.current].flatMap(({ current }) => (current ? [current] : []));
+    const places = all.current.flatMap(({ fold }) => (fold?.current ? [fold.current] : []));
     const [first] = places.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
     first?.scrollIntoView({ block: 'center' });
     first?.focus({ preventScroll: true });
   };
-  return { value, count, reveal };
+  return { value, ...counts, reveal };
 }
 
 /** Why nothing was decided. */

@@ -110,11 +110,14 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
   const items = all.filter((item) => !leftOut.includes(item));
   const chosen = items.filter(({ id }) => !excluded.has(id));
 
+  // What is approved is read first, so it must be there.
+  const isOff = busy || chosen.length === 0 || (verdict === 'approve' && !results && folds.loading > 0);
+
   const decide = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (busy || results || chosen.length === 0) return;
-    if (verdict === 'approve' && folds.count > 0) {
-      say(foldedText(folds.count), { tone: 'warn' });
+    if (isOff || results) return;
+    if (verdict === 'approve' && folds.folded > 0) {
+      say(foldedText(folds.folded), { tone: 'warn' });
       folds.reveal();
       return;
     }
@@ -192,7 +195,7 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
               tone={verdict === 'approve' ? 'primary' : 'danger'}
               type="submit"
               form="bulk-form"
-              disabled={busy || chosen.length === 0}
+              disabled={isOff}
             >
               {busy ? `${doing}… ${results?.length ?? 0} of ${chosen.length}` : `${act} ${chosen.length}`}
             </Button>

@@ -120,15 +120,17 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
         await decisions.approve(approved, { quiet: true });
       });
   };
+  // Until all of it is there, there is nothing to decide on.
+  const isReady = ready && folds.loading === 0;
   /** Nobody approves what is not on the page; the person is taken to it. */
   const isFolded = (): boolean => {
-    if (folds.count === 0) return false;
-    say(foldedText(folds.count), { tone: 'warn' });
+    if (folds.folded === 0) return false;
+    say(foldedText(folds.folded), { tone: 'warn' });
     folds.reveal();
     return true;
   };
   const approve = (): void => {
-    if (!item || !ready) return;
+    if (!item || !isReady) return;
     if (changed) {
       setRead(item.version);
       say('The call changed since you opened it. Read it again, then approve.', { tone: 'warn' });
@@ -240,7 +242,7 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
       <DecisionBar
         item={item}
         busy={busy}
-        ready={ready}
+        ready={isReady}
         held={held}
         canEdit={canEdit}
         canUndo={canUndo}

@@ -36,7 +36,7 @@ export function SignDialog({ items, act, danger = false, onSigned, onClose }: Pr
   const [problem, setProblem] = useState<ApiError>();
   const waiting = useRef<AbortController>(undefined);
   const [isWaiting, setWaiting] = useState(false);
-  const isRead = seen.share === 1 && folds.count === 0;
+  const isRead = seen.share === 1 && folds.folded + folds.loading === 0;
   const { next } = seen;
 
   const sign = async (event: FormEvent): Promise<void> => {
