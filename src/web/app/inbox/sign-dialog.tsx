@@ -31,7 +31,7 @@ interface Props {
 export function SignDialog({ items, act, danger = false, onSigned, onClose }: Props) {
   const folds = useFolds(true);
   const content = useRef<HTMLElement>(null);
-  const seen = useSeen(content);
+  const seen = useSeen(content, folds.loading === 0);
   const [request, setRequest] = useState<ToSign>();
   const [problem, setProblem] = useState<ApiError>();
   const waiting = useRef<AbortController>(undefined);
@@ -41,7 +41,7 @@ export function SignDialog({ items, act, danger = false, onSigned, onClose }: Pr
 
   const sign = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (!isRead || waiting.current) return;
+    if (!isRead || !seen.isAll() || waiting.current) return;
     const stop = new AbortController();
     waiting.current = stop;
     setWaiting(true);

@@ -12,26 +12,31 @@ type Span = readonly [number, number];
 export interface Seen {
   /** How much of the content was on screen; 1 only when all of it was. */
   readonly share: number;
+  /** The same as of now: it may have been laid out anew a moment ago. */
+  isAll(): boolean;
   /** Moves to the first part that was not on screen yet. */
   next(): void;
 }
 
 /** Follows what of the content was on screen while its dialog scrolls. What is laid out anew counts as not seen. */
-export function useSeen(content: RefObject<HTMLElement | null>): Seen {
+export function useSeen(content: RefObject<HTMLElement | null>, isLoaded: boolean): Seen {
   const [share, setShare] = useState(0);
   const seen = useRef<readonly Span[]>([]);
+  const size = useRef('');
   useEffect(() => {
     let recent: readonly Span[] = [];
-    let size = '';
+    size.current = '';
+    setShare(0);
+    if (!isLoaded) return;
     const look = (): void => {
       const place = content.current && placeOf(content.current);
       if (!place || document.hidden) {
         recent = [];
         return;
       }
-      const { width, height, top, bottom } = place;
-      if (size !== `${width} ${height}`) {
-        size = `${width} ${height}`;
+      const { height, top, bottom } = place;
+      if (size.current !== place.size) {
+        size.current = place.size;
         seen.current = [];
         recent = [];
       }
@@ -46,14 +51,18 @@ export function useSeen(content: RefObject<HTMLElement | null>): Seen {
     };
     const timer = setInterval(look, LOOK_MS);
     return () => clearInterval(timer);
-  }, [content]);
+  }, [content, isLoaded]);
   const next = (): void => {
     const place = content.current && placeOf(content.current);
     const gap = place ? firstGap(seen.current, place.height) : undefined;
     if (!place || gap === undefined) return;
     place.scroller.scrollBy({ top: gap - place.top - (gap > 0 ? OVERLAP : 0) });
   };
-  return { share, next };
+  const isAll = (): boolean => {
+    const place = content.current && placeOf(content.current);
+    return place?.size === size.current && firstGap(seen.current, place.height) === undefined;
+  };
+  return { share, isAll, next };
 }
 
 /** The size of the content, and which part of it is on screen: below the head, above the foot. */
@@ -72,7 +81,7 @@ function placeOf(content: HTMLElement) {
   const inside = (at: number): number => Math.max(0, Math.min(at - box.top, box.height));
   return {
     scroller,
-    width: Math.round(box.width),
+    size: `${Math.round(box.width)} ${Math.round(box.height)}`,
     height: Math.round(box.height),
     top: inside(from),
     bottom: inside(to),
