@@ -108,7 +108,9 @@ export function SignDialog({ items, act, danger = false, onSigned, onClose }: Pr
             <>
               <div className="dialog-note" role="status">
                 {problem ? (
-                  <ErrorText error={problem} />
+                  <div className="tone-bad">
+                    <ErrorText error={problem} />
+                  </div>
                 ) : isRead ? (
                   <>
                     <strong>All of it was shown</strong>
