@@ -101,7 +101,8 @@ function shortId(value: string): Scalar {
   return { type: 'id', text: `${value.slice(0, 3)}…${value.slice(-4)}`, exact: value };
 }
 
-export const isIdName = (name: string): boolean => /(^|[_-])(id|ids|uuid|guid|hash|sha)$|[a-z](Id|Ids)$/u.test(name);
+export const isIdName = (name: string): boolean =>
+  /(^|[_$-])(id|ids|uuid|guid|hash|sha|salt)$|[a-z](Id|Ids)$/u.test(name);
 
 /** A name alone makes no ID, whatever stands in such a field; digits without the name may be an amount or an account. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/iu;
