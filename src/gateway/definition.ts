@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts';
 import { canonicalJson } from '../lib/canonical.ts';
 import { isObject } from '../lib/is-object.ts';
 import { lookup } from '../lib/lookup.ts';
+import { showUnseen, UNSEEN } from '../lib/unseen.ts';
 import { deedWarnings } from './effects.ts';
 
 /** A tool exactly as its server lists it. */
@@ -53,40 +54,25 @@ export function compare(
   return [{ field, before, after }];
 }
 
-const SHOWN = 300;
-const LEAD = 60;
+/** So much of what stayed the same is shown around what changed. */
+const AROUND = 60;
 
-/** Begins shortly before the first difference: a person must see what changed, however late in the text it is. */
+/** Everything that changed, however late in the text it is; only what both begin and end with is left out. */
 export function describeChange({ field, before, after }: FieldChange): string {
-  const [old, now] = [before, after].map((one) =>
-    one === undefined ? 'nothing' : visible(JSON.stringify(one)),
+  const [old = '', now = ''] = [before, after].map((one) =>
+    one === undefined ? 'nothing' : showUnseen(JSON.stringify(one)),
   );
-  const start = Math.max(0, firstDifference(old ?? '', now ?? '') - LEAD);
-  const part = (text = ''): string => {
-    const end = start + SHOWN;
-    return `${start > 0 ? '…' : ''}${text.slice(start, end)}${text.length > end ? `… (${text.length - end} more)` : ''}`;
+  const shared = Math.min(old.length, now.length);
+  let start = 0;
+  while (start < shared && old[start] === now[start]) start += 1;
+  let end = 0;
+  while (end < shared - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
+  const part = (text: string): string => {
+    const [from, to] = [Math.max(0, start - AROUND), Math.min(text.length, text.length - end + AROUND)];
+    return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`;
   };
-  return `${visible(field)}: ${part(old)} → ${part(now)}`;
+  return `${showUnseen(field)}: ${part(old)} → ${part(now)}`;
 }
-
-function firstDifference(a: string, b: string): number {
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at += 1;
-  return at;
-}
-
-/**
- * Characters that are not seen or change the direction of what is: tags, zero width, bidirectional controls. The one
- * that makes an emoji colourful is left alone.
- */
-const HIDDEN = /(?!(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{DI}]/gu;
-const CONTROL = /(?![\n\t])\p{Cc}/gu;
-
-/** Text as a person can judge it: what would be invisible is written out. */
-export const visible = (text: string): string => text.replace(HIDDEN, code).replace(CONTROL, code);
-
-const code = (character: string): string =>
-  `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 
 /** Phrases that speak to a model and not about the tool. Flagged for a person, never decided on. */
 const SUSPICIOUS: readonly (readonly [RegExp, string])[] = [
@@ -113,7 +99,7 @@ const SUSPICIOUS: readonly (readonly [RegExp, string])[] = [
 /** What a person should look at before trusting a definition. */
 export function warningsOf(definition: Definition): string[] {
   const text = textsOf(definition).join('\n');
-  const hidden = [...text.matchAll(HIDDEN)].length + [...text.matchAll(CONTROL)].length;
+  const hidden = [...text.matchAll(UNSEEN)].length;
   return [
     ...(hidden > 0
       ? [`Contains ${hidden} invisible or direction-changing ${hidden === 1 ? 'character' : 'characters'}`]

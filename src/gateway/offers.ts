@@ -5,8 +5,8 @@ import { SERVER_CATEGORY, type ServerSettings } from '../contract/servers.ts';
 import type { Tool } from '../contract/tool.ts';
 import { isObject } from '../lib/is-object.ts';
 import { lookup } from '../lib/lookup.ts';
+import { showUnseen } from '../lib/unseen.ts';
 import { deadlineOf, requestWithAnswers } from './asking.ts';
-import { visible } from './definition.ts';
 import { OFFER_METHODS, type OfferMethod, offerTool, publicName } from './names.ts';
 import { governedAsk } from './questions.ts';
 import { finishOffer } from './results.ts';
@@ -93,7 +93,7 @@ function requireOffered(
 }
 
 const notOffered = (what: string, name: string): ToolError =>
-  new ToolError('not_found', `${what} ${visible(name.slice(0, MAX_SHOWN))}. Nothing was sent to it.`, {
+  new ToolError('not_found', `${what} ${showUnseen(name.slice(0, MAX_SHOWN))}. Nothing was sent to it.`, {
     effect: 'none',
   });
 

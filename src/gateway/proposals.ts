@@ -92,6 +92,15 @@ function fresh(server: string, added: readonly Definition[], isNewServer: boolea
   };
 }
 
+/** What is left out is said: a change that no one mentions would go unseen. */
+const firstRisks = (server: string, risks: readonly string[]): readonly string[] =>
+  risks.length <= MAX_RISKS
+    ? risks
+    : [
+        `${risks.length - MAX_RISKS} more; read them with \`countersign servers show ${server}\``,
+        ...risks.slice(0, MAX_RISKS),
+      ];
+
 async function propose(
   approvals: ApprovalsPort,
   server: string,
@@ -117,7 +126,7 @@ async function propose(
     requester: GATEWAY_PRINCIPAL,
     reason: words.reason,
     summary: words.summary.slice(0, 500),
-    risks: words.risks.slice(0, MAX_RISKS),
+    risks: firstRisks(server, words.risks),
     context: words.context,
     // A change stays refused until a person looks, however long that takes.
     expiresAt: null,

@@ -5,7 +5,6 @@ import type { ApprovalsPort, ArtifactsPort, TelemetryPort } from '../contract/po
 import { type Principal, principalName } from '../contract/principal.ts';
 import { READ_PROFILES, toolFactory } from '../contract/tool.ts';
 import { defineToolkit, type Toolkit } from '../contract/toolkit.ts';
-import { visible } from './definition.ts';
 import { type Pin, readSeen, requestRestart, trust } from './store.ts';
 import { gatewayViews, type ViewServices } from './views.ts';
 
@@ -61,7 +60,7 @@ export const serverTrust = defineGatewayTool({
     const seen = await readSeen(services.db, server, where);
     const described = (name: string, hash: string): string => {
       const found = seen.find((one) => one.tool === name && one.hash === hash);
-      return visible(String(found?.definition.description ?? ''));
+      return String(found?.definition.description ?? '');
     };
     const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
     return {

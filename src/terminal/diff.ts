@@ -1,7 +1,8 @@
 import type { ChangePreview } from '../contract/preview.ts';
 import { previewDiff } from '../lib/preview-diff.ts';
+import { showUnseenLine } from '../lib/unseen.ts';
 import { hasColor, paint } from './color.ts';
-import { print, printExact, table } from './output.ts';
+import { print, printExact, table, WHOLE } from './output.ts';
 import { counted, plainText } from './text.ts';
 
 /** Into a pipe byte for byte; on a terminal nothing in it may steer the terminal. */
@@ -14,7 +15,7 @@ export function printDiff(diff: Buffer): void {
 export function printChange(preview: ChangePreview): void {
   print(preview.base_commit === '' ? '\nFiles' : `\nFiles (against ${preview.base_commit.slice(0, 12)})`);
   const rows = preview.files.map((file) => [
-    plainText(file.previous_path === undefined ? file.path : `${file.previous_path} → ${file.path}`),
+    showUnseenLine(file.previous_path === undefined ? file.path : `${file.previous_path} → ${file.path}`),
     file.status,
     file.binary ? 'binary' : `+${file.additions}`,
     file.binary ? '' : `-${file.deletions}`,
@@ -26,10 +27,11 @@ export function printChange(preview: ChangePreview): void {
     (sum, { additions, deletions }) => ({ added: sum.added + additions, deleted: sum.deleted + deletions }),
     { added: 0, deleted: 0 },
   );
-  print(table(['FILE', 'STATUS', '+', '-', 'MODE'], rows, 100));
+  print(table(['FILE', 'STATUS', '+', '-', 'MODE'], rows, WHOLE));
   print(`${counted(preview.files.length, 'file')}, +${lines.added} -${lines.deleted}\n`);
   const { text, isExact } = readable(previewDiff(preview));
-  if (!isExact) print('Control characters are shown as \ufffd; --diff prints the exact bytes.\n');
+  if (!isExact)
+    print('Characters that are not seen are written out, such as ‹U+202E›; --diff prints the exact bytes.\n');
   printExact(text);
 }
 

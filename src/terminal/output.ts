@@ -1,9 +1,20 @@
+import { showUnseen } from '../lib/unseen.ts';
 import { type Color, hasColor, paint, paintOpening } from './color.ts';
 
 /** The only module that writes to stdout: in `mcp serve` stdout is the protocol, so nothing else may. */
 export const print = (text: string): void => {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${readable(text)}\n`);
 };
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with a control character
+const COLOURS = /(\u001b\[(?:[012]|3[1-6])m)/u;
+
+/** The last guard for what people read: apart from our own colours, what is not seen is written out. */
+const readable = (text: string): string =>
+  text
+    .split(COLOURS)
+    .map((part, at) => (at % 2 === 1 ? part : showUnseen(part)))
+    .join('');
 
 /** Text that already ends as it must, byte for byte. */
 export const printExact = (text: string | Uint8Array): void => {
@@ -22,10 +33,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
+export const printJson = (value: unknown): void => printExact(`${JSON.stringify(value, null, 2)}\n`);
 
 export const printStderr = (text: string): void => {
-  process.stderr.write(`${paintOpening(text)}\n`);
+  process.stderr.write(`${readable(paintOpening(text))}\n`);
 };
 
 /** A cell with a colour of its own, which takes no room. */
@@ -33,6 +44,9 @@ export interface Painted {
   readonly text: string;
   readonly color: Color | undefined;
 }
+
+/** For a table that a person decides by: its cells are not cut. */
+export const WHOLE = Number.POSITIVE_INFINITY;
 
 /** Columns aligned for a terminal; long cells are cut so that a row stays a row. */
 export function table(

@@ -1,13 +1,19 @@
-import type { ApprovalPresentation, PresentationBlock, QuotedText } from '../contract/presentation.ts';
+import type {
+  ApprovalPresentation,
+  Author,
+  PresentationBlock,
+  QuotedText,
+} from '../contract/presentation.ts';
+import { showUnseenLine } from '../lib/unseen.ts';
 import { type Color, paint } from './color.ts';
-import { table } from './output.ts';
+import { table, WHOLE } from './output.ts';
 import { paragraph, plainText } from './text.ts';
 
 /** The facts of a call as `approvals show` and `review` print them: what, where, effect, undo, risks, why. */
 export function describeFacts(shown: ApprovalPresentation): string {
   const { target, effect, undo, reason, rule } = shown;
   const line = (label: string, text: string, color: Color = 'dim'): string =>
-    `${paint(color, label)}${' '.repeat(12 - label.length)}${plainText(text)}`;
+    `${paint(color, label)}${' '.repeat(12 - label.length)}${behind(12, text)}`;
   const withDetail = (text: string, detail: string | undefined): string =>
     detail === undefined ? text : `${text} (${detail})`;
   return [
@@ -33,6 +39,12 @@ export function describeFacts(shown: ApprovalPresentation): string {
   ].join('\n');
 }
 
+/** Further lines stay behind the margin, or a text could imitate the facts around it. */
+export const behind = (margin: number, text: string): string =>
+  plainText(text)
+    .split('\n')
+    .join(`\n${' '.repeat(margin)}`);
+
 const environmentOf = (name: string): string => (name === 'live' ? paint('bold', name) : name);
 
 /** The body of a presentation without its diff, which is printed as git prints it. */
@@ -41,7 +53,7 @@ export const describeBody = (blocks: readonly PresentationBlock[]): string =>
     .filter(({ type }) => type !== 'diff')
     .map((block) => {
       const head = block.title ?? HEADS[block.type];
-      return `${paint('bold', head)}\n${textOf(block)}`;
+      return `${paint('bold', showUnseenLine(head))}\n${textOf(block)}`;
     })
     .join('\n\n');
 
@@ -67,17 +79,18 @@ function textOf(block: PresentationBlock): string {
         paragraph(block.text),
         block.length && `  ${block.length.used} of ${block.length.of} characters`,
         block.at && `  Scheduled for ${block.at}`,
-        ...(block.media ?? []).map((one) => `  Attached: ${one}`),
+        ...attached(block.media),
       ]);
     case 'thread':
       return lines([
         ...block.posts.map(({ text }, at) => `  ${at + 1}/${block.posts.length}\n${paragraph(text)}`),
         block.at && `  Scheduled for ${block.at}`,
-        ...(block.media ?? []).map((one) => `  Attached: ${one}`),
+        ...attached(block.media),
       ]);
     case 'message':
       return lines([
-        block.to.length > 0 && `  To ${block.to.map((one) => one.handle ?? one.name).join(', ')}`,
+        block.to.length > 0 && `  To ${showUnseenLine(block.to.map(nameOf).join(', '))}`,
+        ...(block.context ?? []).map((one) => `  After ${quote(one)}`),
         paragraph(block.text),
       ]);
     case 'quote':
@@ -86,31 +99,38 @@ function textOf(block: PresentationBlock): string {
       return lines([
         block.heading && paragraph(block.heading),
         block.text && paragraph(block.text),
-        block.labels && `  Labels: ${block.labels.join(', ')}`,
+        block.labels && `  Labels: ${showUnseenLine(block.labels.join(', '))}`,
       ]);
     case 'passage':
       return lines([
-        `  ${plainText(block.source_name)}${block.line === undefined ? '' : `, line ${block.line}`}`,
+        `  ${showUnseenLine(block.source_name)}${block.line === undefined ? '' : `, line ${block.line}`}`,
         paragraph(`…${block.before}[${block.text}]${block.after}…`),
-        ...(block.codings ?? []).map(({ name }) => `  Also coded ${plainText(name)}`),
+        block.code && `  Code ${showUnseenLine(block.code.name)}`,
+        ...(block.codings ?? []).map(({ name }) => `  Also coded ${showUnseenLine(name)}`),
       ]);
     case 'table':
-      return table(
-        block.columns,
-        block.rows.map((row) => row.map(plainText)),
-      );
+      return lines([
+        table(
+          block.columns,
+          block.rows.map((row) => row.map(showUnseenLine)),
+          WHOLE,
+        ),
+        block.more !== undefined && block.more > 0 && `  ${block.more} more`,
+      ]);
     case 'fields':
       return block.rows
         .map(({ name, text, note, depth }) => {
-          const label = `${'  '.repeat(depth + 1)}${plainText(name)}`;
-          const value = plainText(text)
-            .split('\n')
-            .join(`\n${' '.repeat(24)}`);
-          return `${label.padEnd(22)}  ${value}${note ? `  (${note})` : ''}`;
+          const label = `${'  '.repeat(depth + 1)}${showUnseenLine(name)}`;
+          return `${label.padEnd(22)}  ${behind(24, text)}${note ? `  (${showUnseenLine(note)})` : ''}`;
         })
         .join('\n');
     case 'checks':
-      return block.rows.map(({ label, result }) => `  ${label}: ${plainText(result)}`).join('\n');
+      return block.rows
+        .map(({ label, result, detail }) => {
+          const more = detail === undefined ? '' : ` (${showUnseenLine(detail)})`;
+          return `  ${showUnseenLine(label)}: ${showUnseenLine(result)}${more}`;
+        })
+        .join('\n');
     case 'notice':
       return paragraph(block.text);
     case 'diff':
@@ -120,8 +140,13 @@ function textOf(block: PresentationBlock): string {
   }
 }
 
+const nameOf = ({ handle, name }: Author): string => handle ?? name;
+
 const quote = ({ author, text }: QuotedText): string =>
-  plainText(`${author ? (author.handle ?? author.name) : 'unknown author'}: “${text}”`);
+  behind(4, `${author ? nameOf(author) : 'unknown author'}: “${text}”`);
+
+const attached = (media: readonly string[] | undefined): string[] =>
+  (media ?? []).map((one) => `  Attached: ${showUnseenLine(one)}`);
 
 const lines = (parts: readonly (string | false | undefined)[]): string =>
   parts.filter((part) => typeof part === 'string' && part !== '').join('\n');

@@ -1,5 +1,6 @@
 import { CliError } from '../contract/command.ts';
 import type { JsonObject } from '../contract/json.ts';
+import { showUnseen } from '../lib/unseen.ts';
 
 /** How long ago, in the largest unit that says something. */
 export function age(from: Date, now: Date): string {
@@ -51,14 +52,10 @@ export const counted = (number: number, one: string, many = `${one}s`): string =
 export const sentence = (text: string): string => (/[.!?:)]$/.test(text) ? text : `${text}.`);
 
 /**
- * Text from elsewhere (posts, titles, memos) must not steer the terminal: control characters, escape sequences and
- * direction overrides are shown as a replacement, line breaks and tabs are kept.
+ * Text from elsewhere (posts, titles, memos) must neither steer the terminal nor deceive: escape sequences, direction
+ * overrides and characters that are not seen are written out. Line breaks and tabs are kept.
  */
-export const plainText = (text: string): string =>
-  text
-    .replace(/\r\n?/g, '\n')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the point
-    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+export const plainText = (text: string): string => showUnseen(text.replaceAll('\r\n', '\n'));
 
 /** The same on one line, cut where a row would overflow. */
 export function oneLine(text: string, most = 100): string {
@@ -73,14 +70,15 @@ export function paragraph(text: string, margin = '  ', width = 88): string {
     .split('\n')
     .flatMap((line) => {
       const wrapped: string[] = [];
-      let current = '';
-      for (const word of line.split(' ')) {
+      const [indent = ''] = /^ */u.exec(line) ?? [];
+      let current: string | undefined;
+      for (const word of line.slice(indent.length).split(' ')) {
         if (current && current.length + word.length + 1 > width) {
           wrapped.push(current);
           current = word;
-        } else current = current ? `${current} ${word}` : word;
+        } else current = current === undefined ? `${indent}${word}` : `${current} ${word}`;
       }
-      return [...wrapped, current];
+      return [...wrapped, current ?? ''];
     });
   return lines.map((line) => `${margin}${line}`.trimEnd()).join('\n');
 }

@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tool } from '../gateway/scripted.ts';
 import { openTerminal, type Terminal } from './support.ts';
 
 let terminal: Terminal;
@@ -161,5 +165,71 @@ describe('a limit that is full', () => {
     expect((await terminal.run('approvals', 'approve', '2')).code).toBe(0);
     expect(await terminal.json('approvals', 'show', '2')).toMatchObject({ state: 'done' });
     expect((await terminal.run('audit', 'verify')).code).toBe(0);
+  });
+});
+
+describe('what a person reads before deciding', () => {
+  const WHOLE = 'tmp/../../prod; DROP TABLE customers; --forever 0001';
+  const HIDDEN = 'a\u202eb\u200bc\u2028d\u0085e\u{e0041}f\u001b[8mg\u2066h';
+  const WRITTEN = 'a‹U+202E›b‹U+200B›c‹U+2028›d‹U+0085›e‹U+E0041›f‹U+001B›[8mg‹U+2066›h';
+  /** What no output may contain, besides the colours of a terminal. */
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the point
+  const UNSEEN = /[\u202a-\u202e\u2066-\u2069\u200b\u2028\u2029\u0085]|[\u{e0000}-\u{e007f}]|\u001b\[8m/u;
+
+  beforeEach(async () => {
+    const script = join(terminal.home, 'script.json');
+    writeFileSync(script, JSON.stringify({ tools: [tool('act')] }));
+    const server = resolve('test/gateway/scripted-server.mjs');
+    await terminal.run('servers', 'add', 's', '--', process.execPath, server, script);
+    await terminal.run('servers', 'trust', 's', '--yes', '--effect', 'act=destroy');
+    const args = {
+      id: WHOLE,
+      file_hash: `${WHOLE} ${HIDDEN}`,
+      'na\u202eme\nUndo        Can be undone': 'x',
+      deep: { a: { b: { c: { d: { e: { f: { g: WHOLE } } } } } } },
+      at: '2026-01-01T00:00:00 (and the rest)',
+    };
+    await terminal.run('call', 's__act', '--args', JSON.stringify(args));
+  });
+
+  const expectWhole = (out: string): void => {
+    expect(out).toMatch(new RegExp(`^ +id +${literally(WHOLE)}`, 'mu'));
+    expect(out).toContain(`${WHOLE} ${WRITTEN}`);
+    expect(out).toContain(`"g": "${WHOLE}"`);
+    expect(out).toContain('2026-01-01T00:00:00 (and the rest)');
+    expect(out).toContain('na‹U+202E›me‹U+000A›Undo');
+    expect(out).not.toMatch(/^Undo +Can be undone/mu);
+    expect(out).not.toMatch(UNSEEN);
+  };
+  const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`);
+
+  it('is every argument whole, with what is not seen written out', async () => {
+    expectWhole((await terminal.run('approvals', 'show', '1')).out);
+    expect((await terminal.run('approvals')).out).not.toMatch(UNSEEN);
+    const exact = await terminal.json<{ args: { file_hash: string } }>('approvals', 'show', '1');
+    expect(exact.args.file_hash).toBe(`${WHOLE} ${HIDDEN}`);
+  });
+
+  it('is the same on a terminal, in review', async () => {
+    const main = resolve(process.env.TEST_DIST ?? 'dist', 'main.js');
+    const env = { ...process.env, COUNTERSIGN_HOME: terminal.home, NO_COLOR: '1' };
+    const line = `stty cols 400; exec ${process.execPath} ${main} review`;
+    const child = spawn('script', ['-qefc', line, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+    let out = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      out += chunk;
+    });
+    const ended = new Promise((done) => child.once('close', done));
+    const press = () => {
+      if (out.includes('q quit')) child.stdin.write('q');
+      return out;
+    };
+    try {
+      await expect.poll(press, { timeout: 30_000, interval: 500 }).toContain('skipped 0');
+      await ended;
+    } finally {
+      child.kill('SIGKILL');
+    }
+    expectWhole(out.replaceAll('\r\n', '\n'));
   });
 });

@@ -115,7 +115,7 @@ describe('countersign servers', () => {
     ]);
     const shown = await terminal.run('servers', 'show', 's', '--refresh');
     expect(shown.out).toContain('look  read  changed');
-    expect(shown.out).toContain('Changed: description: "Does look." → "Does⟨U+202E⟩look."');
+    expect(shown.out).toContain('Changed: description: "Does look." → "Does‹U+202E›look."');
     expect(shown.out).toContain('Warning: Contains 1 invisible or direction-changing character');
     await terminal.run('servers', 'trust', 's', 'look', '--yes');
     expect((await terminal.json<{ state: string }[]>('servers'))[0]?.state).toBe('trusted');

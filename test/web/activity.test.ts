@@ -126,7 +126,7 @@ describe('activity', () => {
   it('shows what agents wrote as text, and long lines inside their box', async () => {
     await openCall('x_search_tweets');
     const shown = page.getByRole('region', { name: 'Arguments' }).first();
-    await shown.getByRole('button', { name: /show all/ }).click();
+    await shown.getByRole('button', { name: /more characters/ }).click();
     const text = (await shown.textContent()) ?? '';
     expect(text).toContain('<img src=x onerror=');
     expect(text).toContain('[press](javascript:alert(1)) U+202Egpj.exe');

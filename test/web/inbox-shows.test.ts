@@ -13,6 +13,7 @@ import { apiBase, decide, launchBrowser, startWeb, type WebServer } from './supp
 const SCRIPTED = resolve('test/gateway/scripted-server.mjs');
 const MONEY = 'export function round(value: number): number {\n  return Math.round(value);\n}\n';
 const TALK = 'Ada: I worry about money every single day. My sister calls on Sundays.';
+const WHOLE = 'tmp/../../prod; DROP TABLE customers; --forever 0001';
 const LONG = 'The launch plan asks for it the same day, and the release notes are online already. '.repeat(6);
 
 let folder: string;
@@ -41,6 +42,7 @@ const FOREIGN = [
       },
     },
   }),
+  tool('forget', { inputSchema: { type: 'object', properties: { customer_id: text } } }),
   tool('send_message', { inputSchema: { type: 'object', properties: { channel: text, body: text } } }),
 ];
 
@@ -170,6 +172,7 @@ async function askAll(
         read_only: false,
       },
     ],
+    ['desk__forget', { customer_id: `${WHOLE}\u202e`, undeclared_hash: `${WHOLE}\u{e0041}` }],
     ['desk__send_message', { channel: 'releases', body: '2.4 is tagged; please hold merges.' }],
     ['x_delete_tweet', { tweet_id: own.id }],
     ['x_post_tweet', { text: 'w'.repeat(270) }],
@@ -237,6 +240,18 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
+  it('show every character of arguments that are named like IDs, and write out what is not seen', async () => {
+    const { items } = (await get('/inbox?brief=1&toolkit=desk&q=forget')) as { items: { id: number }[] };
+    const id = items[0]?.id ?? 0;
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await open(id);
+      const fields = item(id).locator('.field-row');
+      await fields.filter({ hasText: 'Customer id' }).getByText(`${WHOLE}U+202E`).waitFor();
+      await fields.filter({ hasText: 'Undeclared hash' }).getByText(`${WHOLE}U+E0041`).waitFor();
+    }
+  });
+
   it('have readable text and nothing that axe finds worse than minor, light and dark', async () => {
     const screens: readonly (readonly [string, () => Promise<unknown>])[] = [
       ['list', async () => {}],
@@ -268,7 +283,7 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
 
   it('are filtered by what the address says, with counts', async () => {
     await page.goto(`${server.url}/?toolkit=desk`);
-    await page.getByText(/^4 pending$/).waitFor();
+    await page.getByText(/^5 pending$/).waitFor();
     // Each count is of the filter without its own part: what could be added stands next to what was chosen.
     await page.keyboard.press('f');
     const panel = page.getByRole('region', { name: 'Filters' });
@@ -277,9 +292,9 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
         .getByRole('group', { name: group })
         .locator('.choice', { hasText: name })
         .locator('.choice-count');
-    await expect.poll(() => count('Server or toolkit', 'desk').textContent()).toBe('4');
+    await expect.poll(() => count('Server or toolkit', 'desk').textContent()).toBe('5');
     expect(Number(await count('Server or toolkit', 'X').textContent())).toBeGreaterThan(4);
-    expect(await count('Age', 'Last hour').textContent()).toBe('4');
+    expect(await count('Age', 'Last hour').textContent()).toBe('5');
     expect(await count('Age', 'Older than 7 days').textContent()).toBe('0');
     const live = panel.getByRole('checkbox', { name: /^Live/ });
     await live.focus();
@@ -287,7 +302,7 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await expect.poll(() => new URL(page.url()).searchParams.get('environment')).toBe('live');
     await expect.poll(() => live.evaluate((box) => box === document.activeElement)).toBe(true);
     await page.keyboard.press('Space');
-    await page.getByText(/^4 pending$/).waitFor();
+    await page.getByText(/^5 pending$/).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');
     await page.keyboard.type('acme_prod');

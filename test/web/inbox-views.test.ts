@@ -141,8 +141,8 @@ describe('an item of the inbox', () => {
     await file.locator('.diff-code-insert').waitFor();
     expect(await file.locator('.diff-code-delete').textContent()).toBe('  return Math.round(value);');
     const added = (await file.locator('.diff-code-insert').textContent()) ?? '';
-    expect(added).toContain('⟦U+202E⟧');
-    expect(added).toContain('⟦U+2066⟧if (admin)⟦U+2069⟧');
+    expect(added).toContain('‹U+202E›');
+    expect(added).toContain('‹U+2066›if (admin)‹U+2069›');
     expect(added).not.toMatch(/[\u202E\u2066\u2069]/);
     expect(await item(asked).getByText('lets the agent make exactly this call, once').count()).toBe(1);
     await expectHarmless();

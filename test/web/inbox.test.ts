@@ -228,10 +228,16 @@ describe('the inbox', () => {
     await agent.callTool({ name: 'order_clawdbot', arguments: { message } });
     await page.goto(server.url);
     await page.getByRole('link', { name: /message of 100000 characters/ }).click();
-    await page
-      .getByRole('article')
-      .getByRole('button', { name: /show all 100,000/ })
-      .click();
+    // What is not on the page is not approved, by key or button; the way to it gets the focus.
+    const more = page.getByRole('article').getByRole('button', { name: /96,000 more characters/ });
+    await more.waitFor();
+    await page.locator('.item-actions > .button:first-child:not([aria-disabled])').click();
+    await page.getByText('One part is not shown yet. Open it, then approve.').waitFor();
+    await page.keyboard.press('a');
+    await page.keyboard.press('m');
+    expect(await more.evaluate((button) => button === document.activeElement)).toBe(true);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await more.click();
     const shown = await page
       .getByRole('article')
       .locator('.foreign-block', { hasText: 'www' })

@@ -1,15 +1,24 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import type { Browser, BrowserContext, CDPSession, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { tool } from '../gateway/scripted.ts';
 import { apiBase, decide, launchBrowser, startWeb, type WebServer } from './support.ts';
+
+const SCRIPT = join(mkdtempSync(join(tmpdir(), 'countersign-desk-')), 'server.json');
+writeFileSync(SCRIPT, JSON.stringify({ tools: [tool('write_file')] }));
 
 const CONFIG = `
 [mcp_policy]
 max_mutations_per_hour = 1000
-require_approval_for = ["compose_tweet", "x_post_thread"]
+require_approval_for = ["compose_tweet", "x_post_thread", "desk__write_file"]
+[servers.desk]
+command = ${JSON.stringify(process.execPath)}
+args = ${JSON.stringify([resolve('test/gateway/scripted-server.mjs'), SCRIPT])}
 [[mcp_policy.rules]]
 id = "two-people"
 tools = ["x_post_thread"]
@@ -129,7 +138,9 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
   };
 
   beforeAll(async () => {
-    server = await startWeb({ config: CONFIG });
+    server = await startWeb({ config: CONFIG, toolkits: 'x,dev,research,assistant,desk' });
+    await server.cli('servers', 'show', 'desk', '--refresh');
+    await server.cli('servers', 'trust', 'desk', '--yes');
     browser = await launchBrowser();
     ({ page, context } = await server.signIn(browser));
     // A person has two minutes; a test does not.
@@ -137,6 +148,9 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
       const ask = navigator.credentials.get.bind(navigator.credentials);
       navigator.credentials.get = (options) => {
         if (options?.publicKey) options.publicKey.timeout = 8_000;
+        document.documentElement.dataset.asked = String(
+          Number(document.documentElement.dataset.asked ?? 0) + 1,
+        );
         return ask(options);
       };
     });
@@ -146,6 +160,7 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
   afterAll(async () => {
     await browser?.close();
     await server?.close();
+    rmSync(dirname(SCRIPT), { recursive: true, force: true });
   });
 
   const enrol = async (name: string, person?: string) => {
@@ -158,6 +173,43 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
     await page.getByRole('dialog', { name: 'Passkey enrolled' }).waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
   };
+  const PLANTED = 'allow_payouts_to: account of a stranger';
+  /** More lines than a screen holds; one of them may be another. */
+  const lines = (of: string, planted?: string): string =>
+    Array.from({ length: 120 }, (_, at) => (at === 47 && planted ? planted : `line ${at} ${of}`)).join('\n');
+  /** Whether a person sees these words: not behind the head, the facts or the foot of the sheet. */
+  const isOnScreen = (text: string): Promise<boolean> =>
+    sheet()
+      .getByText(text)
+      .first()
+      .evaluate((element, wanted) => {
+        const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+          const from = node.textContent?.indexOf(wanted) ?? -1;
+          if (from < 0) continue;
+          const range = document.createRange();
+          range.setStart(node, from);
+          range.setEnd(node, from + wanted.length);
+          const { left, top, height, bottom } = range.getBoundingClientRect();
+          if (bottom < 0 || top > innerHeight) return false;
+          const hit = document.elementFromPoint(left + 4, top + height / 2);
+          return hit !== null && (hit.contains(node) || element.contains(hit));
+        }
+        return false;
+      }, text);
+  /** What scrolls inside of the sheet. */
+  const innerScrollers = (dialog: Element): string[] =>
+    [...dialog.querySelectorAll('*')]
+      .filter((one) => {
+        const { overflowX, overflowY } = getComputedStyle(one);
+        const scrolls = (value: string): boolean =>
+          value === 'auto' || value === 'scroll' || value === 'hidden';
+        return (
+          (scrolls(overflowY) && one.scrollHeight > one.clientHeight + 1) ||
+          (scrolls(overflowX) && one.scrollWidth > one.clientWidth + 1)
+        );
+      })
+      .map((one) => one.className);
   const ask = async (tool: string, args: object): Promise<number> => {
     await server.call(tool, args);
     const all = JSON.parse(await server.cli('--json', 'approvals')) as Shown[] | { approvals: Shown[] };
@@ -185,20 +237,33 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
     await page.goto(`${server.url}/inbox/${id}`);
     await page.getByRole('article', { name: `Approval ${id}`, exact: true }).waitFor();
   };
+  const sheet = () => page.getByRole('dialog', { name: /^Sign (this decision|\d+ decisions)$/ });
+  const signButton = () => sheet().getByRole('button', { name: /^(Sign and|Try again)/ });
   /** Presses the key until the page acts on it: one that comes before the item is ready is not meant for it. */
-  const approve = async () => {
-    let isAsked = false;
-    const asked = page.waitForRequest((request) => request.url().endsWith('/inbox/sign'));
-    const noteAsked = (): void => {
-      isAsked = true;
-    };
-    asked.then(noteAsked, () => {});
+  const openSheet = async () => {
     const press = async () => {
-      if (!isAsked) await page.keyboard.press('a');
-      return isAsked;
+      if (!(await sheet().isVisible())) await page.keyboard.press('a');
+      return sheet().isVisible();
     };
     await expect.poll(press, { timeout: 30_000, interval: 600 }).toBe(true);
   };
+  /** Pages on until all of it was on screen. */
+  const readAll = async (onPage: () => Promise<void> = async () => {}) => {
+    const step = async () => {
+      await onPage();
+      if (await signButton().isEnabled()) return true;
+      await page.keyboard.press('Space');
+      return false;
+    };
+    await expect.poll(step, { timeout: 30_000, interval: 250 }).toBe(true);
+  };
+  const approve = async () => {
+    await openSheet();
+    await readAll();
+    await page.keyboard.press('Control+Enter');
+  };
+  /** How often the page has asked the authenticator. */
+  const timesAsked = () => page.evaluate(() => Number(document.documentElement.dataset.asked ?? 0));
   const plugged = (at: number): Key => {
     const found = keys[at];
     if (!found) throw new Error(`There is no authenticator ${at}.`);
@@ -255,7 +320,7 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
       expect(await stateOf(id)).toBe('pending');
     });
 
-    it('runs after one key press and the authenticator', async () => {
+    it('runs after it was shown, confirmed and signed', async () => {
       await openItem(id);
       await page.getByText('Approving needs your passkey').waitFor();
       await approve();
@@ -276,7 +341,9 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
       await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
       await openItem(id);
       await approve();
-      await page.getByText(/Nothing was done/).waitFor({ timeout: 110_000 });
+      await sheet()
+        .getByText(/Nothing was done/)
+        .waitFor({ timeout: 110_000 });
       expect(await stateOf(id)).toBe('pending');
       await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
     });
@@ -302,7 +369,7 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
   it('one touch signs a batch, each item shown in full', async () => {
     const ids = [
       await ask('compose_tweet', { content: 'Post 201' }),
-      await ask('compose_tweet', { content: 'Post 202' }),
+      await ask('desk__write_file', { path: 'second.txt', content: lines('of the second') }),
     ];
     await page.goto(server.url);
     await page.getByText(/^\d+ pending$/).waitFor();
@@ -320,16 +387,23 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
       release = resolve;
     });
     await page.route(`**/inbox/${ids[0]}`, (route) => slow.then(() => route.continue()));
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /^Approve 2/ })
-      .click();
-    const sign = page.getByRole('button', { name: 'Sign and approve 2' });
-    await page.getByRole('article', { name: `Approval ${ids[1]} in full` }).waitFor();
-    expect(await sign.isDisabled(), 'the other is not to be seen yet').toBe(true);
+    const approveBoth = page.getByRole('dialog').getByRole('button', { name: /^Approve 2/ });
+    await page.getByRole('dialog').getByText('second.txt').last().waitFor();
+    expect(await approveBoth.isDisabled(), 'the other is not to be seen yet').toBe(true);
     release();
-    for (const id of ids) await page.getByRole('article', { name: `Approval ${id} in full` }).waitFor();
-    await sign.click();
+    await approveBoth.click();
+    await page.getByRole('button', { name: 'Read and sign 2' }).click();
+    for (const id of ids)
+      await sheet()
+        .getByRole('article', { name: `Approval ${id} in full` })
+        .waitFor();
+    expect(await signButton().isDisabled()).toBe(true);
+    const bottoms: boolean[] = [];
+    await readAll(async () => {
+      bottoms.push(await isOnScreen('line 119 of the second'));
+    });
+    expect(bottoms, 'the end of the long one was on screen').toContain(true);
+    await signButton().click();
     for (const id of ids) await expect.poll(() => stateOf(id), { timeout: 30_000 }).not.toBe('pending');
   });
 
@@ -404,19 +478,63 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
     });
   });
 
-  it('shows all that is signed while it waits for the authenticator', async () => {
-    const id = await ask('x_post_thread', { tweets: ['Part one', 'Part two'] });
-    await only();
-    await openItem(id);
-    await approve();
-    const dialog = page.getByRole('dialog', { name: 'Sign this decision' });
-    const content = dialog.getByRole('region', { name: 'Content' });
-    await content.getByText('Part one').waitFor();
-    await content.getByText('Part two').waitFor();
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
-    expect(await stateOf(id)).toBe('pending');
-    await server.cli('approvals', 'reject', String(id));
-    await only(plugged(0));
+  describe.each([
+    ['a desktop', { width: 1280, height: 800 }],
+    ['a phone', { width: 390, height: 844 }],
+  ])('on %s', (_name, size) => {
+    beforeEach(() => page.setViewportSize(size));
+    afterAll(() => page.setViewportSize({ width: 1280, height: 800 }));
+
+    it('asks the authenticator only after every line was on screen, and nothing scrolls inside the sheet', async () => {
+      await only(plugged(0));
+      const id = await ask('desk__write_file', { path: `${size.width}.txt`, content: lines('', PLANTED) });
+      await openItem(id);
+      await openSheet();
+      await sheet().getByText(PLANTED).waitFor({ state: 'attached' });
+      expect(await isOnScreen(PLANTED)).toBe(false);
+      const moveTo = (share: number) =>
+        sheet().evaluate((dialog, at) => dialog.scrollTo({ top: dialog.scrollHeight * at }), share);
+      // The end without what is before it is not all of it.
+      await moveTo(1);
+      await page.waitForTimeout(600);
+      expect(await signButton().isDisabled()).toBe(true);
+      await page.keyboard.press('Control+Enter');
+      await signButton()
+        .click({ force: true, timeout: 2_000 })
+        .catch(() => {});
+      expect(await timesAsked()).toBe(0);
+      expect(await sheet().evaluate(innerScrollers)).toEqual([]);
+      await moveTo(0);
+      let wasSeen = false;
+      await readAll(async () => {
+        wasSeen ||= await isOnScreen(PLANTED);
+        expect(await sheet().getByText('Asked by').filter({ visible: true }).count()).toBe(1);
+      });
+      expect(wasSeen, 'the planted line was on screen before the button worked').toBe(true);
+      expect(await timesAsked()).toBe(0);
+      // The key that paged signs nothing.
+      await page.keyboard.press('Space');
+      expect(await timesAsked()).toBe(0);
+      await signButton().click();
+      await expect.poll(() => stateOf(id), { timeout: 30_000 }).not.toBe('pending');
+      expect(await timesAsked()).toBe(1);
+    });
+
+    it('stays where it is when signing is cancelled or fails, and can be tried again', async () => {
+      const id = await ask('compose_tweet', { content: `Post 30 on ${size.width}` });
+      await only();
+      await openItem(id);
+      await approve();
+      await sheet().getByText('Waiting for your passkey').waitFor();
+      await sheet().getByRole('button', { name: 'Cancel' }).click();
+      await sheet()
+        .getByText(/cancelled.*Nothing was done/)
+        .waitFor();
+      await only(plugged(0));
+      await sheet().getByRole('button', { name: 'Try again' }).click();
+      await expect.poll(() => stateOf(id), { timeout: 30_000 }).not.toBe('pending');
+      await sheet().waitFor({ state: 'detached' });
+    });
   });
 
   it('stays pending when no one touches the authenticator in time', async () => {
@@ -424,7 +542,9 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
     await only();
     await openItem(id);
     await approve();
-    await page.getByText(/timed out.*Nothing was done/).waitFor({ timeout: 60_000 });
+    await sheet()
+      .getByText(/timed out.*Nothing was done/)
+      .waitFor({ timeout: 60_000 });
     expect(await stateOf(id)).toBe('pending');
     await only(plugged(0));
   });

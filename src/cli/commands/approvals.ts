@@ -18,10 +18,11 @@ import { describeRequester, parsePrincipal, principalName } from '../../contract
 import { approvalEdits, countFacets, type FacetCounts } from '../../kernel/approvals/query.ts';
 import { approvalDifferences, findMarked } from '../../kernel/views/approval-evidence.ts';
 import { previewDiff } from '../../lib/preview-diff.ts';
+import { showUnseenLine } from '../../lib/unseen.ts';
 import { colorOf, paint } from '../../terminal/color.ts';
 import { printChange, printDiff } from '../../terminal/diff.ts';
 import { type Painted, print, printJson, printStderr, table } from '../../terminal/output.ts';
-import { describeBody, describeFacts } from '../../terminal/presentation.ts';
+import { behind, describeBody, describeFacts } from '../../terminal/presentation.ts';
 import { age, counted, limitOf, parseArgs, plainText, since } from '../../terminal/text.ts';
 import { asJson, describeListed } from '../approval-json.ts';
 import { withApp } from '../context.ts';
@@ -128,7 +129,9 @@ export function showApproval(
       );
     print(describe(approval, presentation, options.args === true));
     for (const edit of edits)
-      print(`Edited ${edit.edited_at} by ${edit.editor}: ${edit.old_args} → ${edit.new_args}`);
+      print(
+        showUnseenLine(`Edited ${edit.edited_at} by ${edit.editor}: ${edit.old_args} → ${edit.new_args}`),
+      );
     // Last, so a pipe ends with the diff as git prints it.
     if (diff) printChange(diff);
   });
@@ -274,23 +277,23 @@ function parseStates(text: string | undefined): ApprovalState[] {
 }
 
 function describe(one: Approval, shown: ApprovalPresentation, withArgs: boolean): string {
-  const who = plainText(principalName(one.requester));
+  const who = showUnseenLine(principalName(one.requester));
   const lines = [
-    paint('bold', plainText(shown.title)),
+    paint('bold', showUnseenLine(shown.title)),
     '',
     `Approval    ${one.id}  ${one.uuid}`,
     `State       ${one.state}${one.kind === 'permit' ? ' (permit: authorizes one exact call)' : ''}`,
-    `Requester   ${who}${one.requester.label ? ` (${plainText(one.requester.label)})` : ''}`,
-    `Tool        ${one.tool} (${one.toolkit}, ${one.effect})`,
+    `Requester   ${who}${one.requester.label ? ` (${showUnseenLine(one.requester.label)})` : ''}`,
+    `Tool        ${showUnseenLine(one.tool)} (${one.toolkit}, ${one.effect})`,
     describeFacts(shown),
     `Requested   ${one.createdAt.toISOString()}`,
     `Expires     ${one.expiresAt?.toISOString() ?? 'never'}`,
   ];
-  if (one.binding) lines.push(`Bound to    ${plainText(boundTo(one.binding))}`);
+  if (one.binding) lines.push(`Bound to    ${behind(12, boundTo(one.binding))}`);
   if (one.decidedBy)
     lines.push(`Decided by  ${principalName(one.decidedBy)} at ${one.decidedAt?.toISOString()}`);
-  if (one.decisionReason) lines.push(`Note        ${one.decisionReason}`);
-  if (one.feedback) lines.push(`Feedback    ${one.feedback}`);
+  if (one.decisionReason) lines.push(`Note        ${behind(12, one.decisionReason)}`);
+  if (one.feedback) lines.push(`Feedback    ${behind(12, one.feedback)}`);
   const body = describeBody(shown.body);
   if (body) lines.push('', body);
   if (withArgs) lines.push('', 'Exact arguments', plainText(JSON.stringify(one.args, null, 2)));

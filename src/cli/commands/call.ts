@@ -1,6 +1,6 @@
 import type { GlobalOptions } from '../../contract/command.ts';
 import { isChange } from '../../contract/tool.ts';
-import { print, printStderr, startProgress } from '../../terminal/output.ts';
+import { printJson, printStderr, startProgress } from '../../terminal/output.ts';
 import { parseArgs } from '../../terminal/text.ts';
 import { hintOf } from '../act.ts';
 import { withApp } from '../context.ts';
@@ -34,7 +34,7 @@ export function callTool(global: GlobalOptions, name: string, options: CallOptio
     });
     const result = await calling.finally(progress.end);
     const { dialect } = bound.toolkit;
-    print(JSON.stringify(dialect.body({ tool: bound.tool, dialect, ...result }, app.policy.modes), null, 2));
+    printJson(dialect.body({ tool: bound.tool, dialect, ...result }, app.policy.modes));
     const { outcome } = result;
     if (outcome.status === 'routed')
       printStderr(

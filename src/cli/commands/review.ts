@@ -6,6 +6,7 @@ import type { Approval, ApprovalsPort } from '../../contract/ports.ts';
 import type { ApprovalPresentation } from '../../contract/presentation.ts';
 import { type Principal, principalName } from '../../contract/principal.ts';
 import { findInboxUrl } from '../../daemon/running-server.ts';
+import { showUnseenLine } from '../../lib/unseen.ts';
 import { paint } from '../../terminal/color.ts';
 import { printChange } from '../../terminal/diff.ts';
 import { print } from '../../terminal/output.ts';
@@ -130,9 +131,11 @@ async function showOne(
   { urlOf }: ReviewInput,
 ): Promise<ApprovalPresentation> {
   const shown = await approvals.present(approval);
-  const who = plainText(principalName(approval.requester));
+  const { requester } = approval;
+  const label = requester.label ? ` (${requester.label})` : '';
+  const who = showUnseenLine(`${principalName(requester)}${label} · ${approval.tool}`);
   print(
-    `\n${paint('dim', `#${approval.id} · ${place} · ${who}`)}\n${paint('bold', plainText(shown.title))}\n`,
+    `\n${paint('dim', `#${approval.id} · ${place} · ${who}`)}\n${paint('bold', showUnseenLine(shown.title))}\n`,
   );
   print(describeFacts(shown));
   if (shown.needs_signature)

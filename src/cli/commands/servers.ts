@@ -1,7 +1,7 @@
 import type { App } from '../../app/app.ts';
 import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { describeChange, visible } from '../../gateway/definition.ts';
+import { describeChange } from '../../gateway/definition.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { ToolReview } from '../../gateway/review.ts';
 import { readServerLog } from '../../gateway/server-log.ts';
@@ -10,6 +10,7 @@ import { serverRestart } from '../../gateway/trust.ts';
 import { listNames, type Reviewed, reviewServer, summarizeServer } from '../../gateway/views.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { closest } from '../../lib/text.ts';
+import { showUnseenLine } from '../../lib/unseen.ts';
 import { print, printJson, table } from '../../terminal/output.ts';
 import { counted, limitOf, paragraph, plainText } from '../../terminal/text.ts';
 import { act, printOutcome } from '../act.ts';
@@ -87,20 +88,12 @@ export function describeTool({
 }: ToolReview): string {
   const text = typeof definition.description === 'string' ? definition.description : '';
   return [
-    `${visible(tool)}  ${effect}  ${state}  ${hash.slice(0, 12)}`,
-    ...(text ? [paragraph(shorten(text, 2000))] : []),
+    `${showUnseenLine(tool)}  ${effect}  ${state}  ${hash.slice(0, 12)}`,
+    ...(text ? [paragraph(text)] : []),
     ...describeArguments(definition.inputSchema as JsonObject),
     ...changes.map((change) => `  Changed: ${plainText(describeChange(change))}`),
     ...warnings.map((warning) => `  Warning: ${warning}`),
   ].join('\n');
-}
-
-/** A cut is said: what a server wrote behind it would otherwise go unseen. */
-function shorten(text: string, most: number): string {
-  const shown = visible(text);
-  return shown.length <= most
-    ? shown
-    : `${shown.slice(0, most)}… (${shown.length - most} more characters; --json)`;
 }
 
 /** One line per argument: name, type and the server's own words about it, which a model reads as well. */
@@ -111,14 +104,13 @@ function describeArguments({ properties, required, ...others }: JsonObject): str
     const facts = [
       type === undefined ? 'any' : [type].flat().join('|'),
       ...(needed.includes(name) ? ['required'] : []),
-      ...(Object.keys(more).length > 0 ? [shorten(JSON.stringify(more), 200)] : []),
+      ...(Object.keys(more).length > 0 ? [JSON.stringify(more)] : []),
     ];
-    const words = typeof description === 'string' ? `: ${shorten(description, 500)}` : '';
-    return `    ${plainText(`${visible(name)} (${facts.join(', ')})${words}`.replace(/\s+/g, ' '))}`;
+    const words = typeof description === 'string' ? `: ${description}` : '';
+    return `    ${plainText(`${name} (${facts.join(', ')})${words}`).replace(/\s+/g, ' ')}`;
   });
   const { type: _, $schema: __, ...rest } = others;
-  const besides =
-    Object.keys(rest).length > 0 ? [`  Schema: ${plainText(shorten(JSON.stringify(rest), 500))}`] : [];
+  const besides = Object.keys(rest).length > 0 ? [`  Schema: ${plainText(JSON.stringify(rest))}`] : [];
   return [...(lines.length > 0 ? ['  Arguments:', ...lines] : []), ...besides];
 }
 

@@ -1,9 +1,14 @@
 import { CliError, type GlobalOptions } from '../../contract/command.ts';
 import { readStory } from '../../kernel/views/story.ts';
+import { showUnseenLine } from '../../lib/unseen.ts';
 import { paint } from '../../terminal/color.ts';
 import { print, printJson } from '../../terminal/output.ts';
+import { behind } from '../../terminal/presentation.ts';
 import { plainText } from '../../terminal/text.ts';
 import { withApp } from '../context.ts';
+
+/** Where the words of a step begin, behind its time. */
+const AT = 26;
 
 /** What happened to a call, one line per step. */
 export function auditStory(global: GlobalOptions, callId: string): Promise<void> {
@@ -16,11 +21,11 @@ export function auditStory(global: GlobalOptions, callId: string): Promise<void>
       return print(
         `${paint('red', 'INVALID')}: the audit log has no entry of call ${plainText(callId)}; only a row of the database names it.`,
       );
-    print(`${paint('bold', plainText(story.title))}\n`);
+    print(`${paint('bold', showUnseenLine(story.title))}\n`);
     for (const { at, text, detail, entry } of story.steps) {
-      const more = detail === null ? '' : paint('dim', ` (${plainText(detail)})`);
+      const more = detail === null ? '' : paint('dim', ` (${behind(AT, detail)})`);
       const wrong = entry.valid ? '' : paint('red', ' INVALID: the entry was changed');
-      print(`${at}  ${plainText(text)}${more}${wrong}`);
+      print(`${at}  ${behind(AT, text)}${more}${wrong}`);
     }
   });
 }

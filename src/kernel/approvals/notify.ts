@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import type { Approval, Log } from '../../contract/ports.ts';
 import { describeRequester } from '../../contract/principal.ts';
+import { showUnseenLine } from '../../lib/unseen.ts';
 import { createWebhook, type WebhookKind, withoutContent } from './webhook.ts';
 
 export interface NotifyOptions {
@@ -23,7 +24,9 @@ export function createNotifier(options: NotifyOptions): (approval: Approval) => 
   const { webhook: url, webhookKind: kind, webhookToken: token, desktop, log, inboxUrl } = options;
   const post = url === undefined ? undefined : createWebhook({ url, kind, token, log, inboxUrl });
   return (approval) => {
-    const text = `${withoutContent(approval.summary)}, requested by ${describeRequester(approval.requester)}`;
+    const text = showUnseenLine(
+      `${withoutContent(approval.summary)}, requested by ${describeRequester(approval.requester)}`,
+    );
     if (desktop) notifyDesktop(`Countersign: approval ${approval.id} is pending`, text, options);
     void post?.(approval);
   };

@@ -141,10 +141,10 @@ describe('the sentence of a standing approval', () => {
   it.each<[ArgumentPredicate, string]>([
     [{ arg: 'a', op: 'equals', value: 'x' }, 'a exactly “x”'],
     [{ arg: 'a', op: 'equals', value: { b: [1] } }, 'a exactly {"b":[1]}'],
-    [{ arg: 'a', op: 'equals', value: 'x'.repeat(81) }, `a exactly “${'x'.repeat(79)}…”`],
+    [{ arg: 'a', op: 'equals', value: 'x'.repeat(81) }, `a exactly “${'x'.repeat(81)}”`],
     [{ arg: 'a', op: 'one_of', values: ['x', 2] }, 'a one of “x”, 2'],
     [{ arg: 'a', op: 'starts_with', text: 'note' }, 'a starting with “note”'],
-    [{ arg: 'a', op: 'starts_with', text: 'x'.repeat(61) }, `a starting with “${'x'.repeat(59)}…”`],
+    [{ arg: 'a', op: 'starts_with', text: 'x'.repeat(61) }, `a starting with “${'x'.repeat(61)}”`],
     [{ arg: 'a', op: 'at_most', number: 5 }, 'a at most 5'],
     [{ arg: 'a', op: 'links_only', hosts: [] }, 'any a without links'],
     [{ arg: 'a', op: 'links_only', hosts: ['b.de', 'c.de'] }, 'any a with links only to b.de, c.de'],

@@ -3,7 +3,6 @@ import type { ArgumentPredicate, StandingDraft } from '../../contract/standing.t
 import { canonicalJson } from '../../lib/canonical.ts';
 import { linksIn, linksOnlyTo } from '../../lib/links.ts';
 import { lookup } from '../../lib/lookup.ts';
-import { cutWords } from '../../lib/words.ts';
 
 /** Why a call's arguments are not covered; undefined when they are. */
 export function uncovered(predicates: readonly ArgumentPredicate[], args: JsonObject): string | undefined {
@@ -91,7 +90,7 @@ function clause(predicate: ArgumentPredicate): string {
     case 'one_of':
       return `${arg} one of ${predicate.values.map(show).join(', ')}`;
     case 'starts_with':
-      return `${arg} starting with “${cutWords(predicate.text, 60)}”`;
+      return `${arg} starting with “${predicate.text}”`;
     case 'at_most':
       return `${arg} at most ${predicate.number}`;
     case 'links_only':
@@ -106,5 +105,5 @@ function clause(predicate: ArgumentPredicate): string {
   }
 }
 
-const show = (value: JsonValue): string =>
-  typeof value === 'string' ? `“${cutWords(value, 80)}”` : cutWords(JSON.stringify(value), 80);
+/** Whole: a person decides by this sentence what no one is asked about any more. */
+const show = (value: JsonValue): string => (typeof value === 'string' ? `“${value}”` : JSON.stringify(value));

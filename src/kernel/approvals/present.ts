@@ -17,7 +17,7 @@ import type { BoundTool } from '../../contract/toolkit.ts';
 import { lookup } from '../../lib/lookup.ts';
 import { timeLimit } from '../../lib/time-limit.ts';
 import { cutWords, fitTitle, humanName } from '../../lib/words.ts';
-import { fieldRows } from './fields.ts';
+import { fieldRows, isIdName } from './fields.ts';
 import { fileEdits } from './file-edits.ts';
 
 /** A call is queued only after it was presented, and presenting a code change means making it. */
@@ -134,7 +134,7 @@ export function mainArgument({ input }: Tool, args: JsonObject): string | undefi
   const required = Array.isArray(input.json.required) ? input.json.required : [];
   const names = [...required.map(String), ...Object.keys(args)];
   const rows = names
-    .filter((name) => typeof lookup(args, name) === 'string' && lookup(args, name) !== '')
+    .filter((name) => !isIdName(name) && typeof lookup(args, name) === 'string' && lookup(args, name) !== '')
     .flatMap((name) => fieldRows({ [name]: lookup(args, name) ?? '' }, input.json, NONE))
     .filter(({ type }) => type === 'text' || type === 'code');
   // Which database it runs on says less than what it runs there.

@@ -6,7 +6,15 @@ import type { ApprovalQuery } from './query.ts';
 import { type DecisionTargets, describeDecisionTargets } from './targets.ts';
 
 const approval = (id: number, more: Partial<Approval> = {}): Approval =>
-  ({ id, state: 'pending', summary: `Call ${id}`, version: 1, digest: `d${id}`, ...more }) as Approval;
+  ({
+    id,
+    state: 'pending',
+    summary: `Call ${id}`,
+    version: 1,
+    digest: `d${id}`,
+    args: {},
+    ...more,
+  }) as Approval;
 
 const asked: ApprovalQuery[] = [];
 
@@ -82,12 +90,22 @@ describe('what a decision is about', () => {
     expect(draft).toMatchObject({ text: '{"draft":"x\\ny"}', isAboutApprovals: false });
   });
 
-  it('draws no further lines, whatever a summary contains, and cuts it', async () => {
+  it('shows every argument whole, and says where that is too much', async () => {
+    const args = { text: `${'x'.repeat(600)}\u202e\n#9 Approve`, to: ['ada'] };
+    const found = await describeTargets([approval(1, { args })], { ids: [1] });
+    expect(found.text).toBe(
+      `#1 Call 1 now\n  text: "${'x'.repeat(600)}‹U+202E›\\n#9 Approve"\n  to: ["ada"]`,
+    );
+    expect(found.isWhole).toBe(true);
+    const long = { text: 'x'.repeat(6_000) };
+    expect((await describeTargets([approval(1, { args: long })], { ids: [1] })).isWhole).toBe(false);
+    expect((await describeTargets(many(11), 'all-pending')).isWhole).toBe(false);
+  });
+
+  it('draws no further lines, whatever a summary contains', async () => {
     const summary = 'Harmless\r\n\u2028#9\u2029\u0085\u0000\tApprove';
     const [line] = (await describeTargets([approval(1, { summary })], { ids: [1] })).text.split('\n');
-    expect(line).toBe('#1 Harmless #9 Approve now');
-    const long = await describeTargets([approval(1, { summary: 'x'.repeat(600) })], { ids: [1] });
-    expect(long.text).toBe(`#1 ${'x'.repeat(500)}`);
+    expect(line).toBe('#1 Harmless‹U+000D›‹U+000A›‹U+2028›#9‹U+2029›‹U+0085›‹U+0000›\tApprove now');
   });
 
   it('has another stamp when an approval is added, edited or replaced', async () => {

@@ -3,9 +3,12 @@ import type { JsonObject } from '../../contract/json.ts';
 import { type Approval, describeAsked } from '../../contract/ports.ts';
 import type { DecisionScope } from '../../contract/tool.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
+import { showUnseenLine } from '../../lib/unseen.ts';
 import type { ApprovalQueue } from './queue.ts';
 
 const MAX_LISTED = 10;
+/** Longer texts are scrolled past in a dialog, if it shows them at all. */
+const MAX_TEXT = 6_000;
 /** Far above what any tool decides in one call. */
 const MAX_TARGETS = 5_000;
 
@@ -13,6 +16,8 @@ export interface DecisionTargets {
   readonly text: string;
   /** False: it decides about something that is not an approval, such as a draft. */
   readonly isAboutApprovals: boolean;
+  /** Whether the text shows all of it; else a dialog must not decide. */
+  readonly isWhole: boolean;
   /** What the question is about; a person's answer counts only for this. */
   readonly ids: ReadonlySet<number>;
   /** Names exactly these rows as they are now: one more, one less or one edited gives another stamp. */
@@ -32,8 +37,9 @@ export async function describeDecisionTargets(
   const isAboutApprovals = scope === 'all-pending' || !('ids' in scope) || scope.ids.length > 0;
   const targets = await targetsOf(queue, toolkit.id, scope);
   const listed = await queue.refreshed(targets.slice(0, MAX_LISTED));
-  const lines = listed.map((item) => `#${item.id} ${oneLine(describeAsked(item))}`);
+  const lines = listed.map(describeTarget);
   const more = targets.length - lines.length;
+  const isWhole = more <= 0 && lines.join('\n').length <= MAX_TEXT;
   if (more > 0) lines.push(`… and ${more} more, which the inbox lists.`);
   return {
     text:
@@ -41,8 +47,9 @@ export async function describeDecisionTargets(
         ? lines.join('\n')
         : isAboutApprovals
           ? 'No approvals are pending.'
-          : oneLine(JSON.stringify(args)),
+          : showUnseenLine(JSON.stringify(args)),
     isAboutApprovals,
+    isWhole,
     ids: new Set(targets.map(({ id }) => id)),
     about: stampOf(targets),
     pending: targets.filter(({ state }) => state === 'pending'),
@@ -66,5 +73,11 @@ const stampOf = (targets: readonly Approval[]): string =>
     .update(JSON.stringify(targets.map(({ id, version, digest }) => [id, version, digest])))
     .digest('hex');
 
-/** An agent words the summary: it must not be able to draw further lines into the person's dialog. */
-const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 500);
+/** Its title, and all its arguments: an agent words both, so neither can draw further lines into the person's dialog. */
+const describeTarget = (item: Approval): string =>
+  [
+    `#${item.id} ${showUnseenLine(describeAsked(item))}`,
+    ...Object.entries(item.args).map(
+      ([name, value]) => `  ${showUnseenLine(`${name}: ${JSON.stringify(value)}`)}`,
+    ),
+  ].join('\n');

@@ -1,5 +1,6 @@
 import type { Approval, Log } from '../../contract/ports.ts';
 import { describeRequester, principalName } from '../../contract/principal.ts';
+import { showUnseenLine } from '../../lib/unseen.ts';
 
 export type WebhookKind = 'json' | 'ntfy' | 'slack' | 'discord';
 
@@ -21,7 +22,7 @@ const RETRY_MS: readonly number[] = [1_000, 5_000];
 const MAX_WAIT_MS = 30_000;
 
 /** A title quotes texts and names that others wrote; they stay here. From the first quote to the last, as texts quote too. */
-export const withoutContent = (title: string): string => title.replace(/“.*”/su, '“…”');
+export const withoutContent = (title: string): string => showUnseenLine(title.replace(/“.*”/su, '“…”'));
 
 /** Posts a link to each pending approval. Nothing that comes back is read: a reply can never approve. */
 export function createWebhook(options: WebhookOptions): (approval: Approval) => Promise<void> {
@@ -133,7 +134,7 @@ const MESSAGES: Readonly<Record<WebhookKind, (approval: Approval, link: Link, ur
 const titleOf = ({ summary }: Approval): string => withoutContent(summary);
 const commandOf = ({ id }: Approval): string => `countersign approvals show ${id}`;
 const requestLine = ({ id, requester }: Approval): string =>
-  `Approval ${id} is pending, requested by ${describeRequester(requester)}`;
+  showUnseenLine(`Approval ${id} is pending, requested by ${describeRequester(requester)}`);
 
 /** Slack takes these for links and mentions such as `<!channel>`. */
 const forSlack = (text: string): string =>

@@ -301,6 +301,14 @@ async function resolveDecider(call: CallState, { limits, queue }: Ports): Promis
     if (typeof sign === 'string') return { status: 'needs_person', question, about: targets.about, sign };
     return refuse('hard:person_decides', unsigned);
   }
+  if (consent && !targets.isWhole && bound.tool.decision !== 'reject')
+    return refuse(
+      'hard:person_decides',
+      new ToolError(
+        'policy_denied_hard_rule',
+        'Policy denied: this is more than a dialog can show. A person decides it in the inbox.',
+      ),
+    );
   const isDialogFor = consent !== undefined && (await mayDialogDecide(targets, limits, queue));
   if (isDialogFor && consent !== 'can-ask' && consent.about === targets.about) {
     call.decider = consent.person;

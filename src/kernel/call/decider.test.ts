@@ -136,10 +136,18 @@ describe('who decides', () => {
     expect(again).toMatchObject({ reached: false, outcome: { status: 'needs_person' } });
     expect(again.outcome).toEqual({
       status: 'needs_person',
-      question: 'Write without looking back? Requested by agent:local.\n#1 Write 1\n#2 Write 2',
+      question:
+        'Write without looking back? Requested by agent:local.\n#1 Write 1\n  text: "1"\n#2 Write 2\n  text: "2"',
       about: await aboutOf(edited),
     });
     expect(again.call.decider).toBeUndefined();
+  });
+
+  it('is not asked in a dialog that cannot show all of it', async () => {
+    const long = { rows: [approval(1, { args: { text: 'x'.repeat(7_000) } })] };
+    const { outcome } = await decideWith(long, { consent: 'can-ask' });
+    const message = expect.stringContaining('in the inbox');
+    expect(outcome).toMatchObject({ fault: { code: 'policy_denied_hard_rule', message } });
   });
 });
 

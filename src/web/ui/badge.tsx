@@ -2,6 +2,7 @@ import { Children, Fragment, type ReactNode } from 'react';
 import { DIFFERS } from '../../contract/ports.ts';
 import type { Environment } from '../../contract/presentation.ts';
 import { lookup } from '../../lib/lookup.ts';
+import { showUnseenLine } from '../../lib/unseen.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 export type Tone = 'neutral' | 'info' | 'good' | 'warn' | 'bad';
@@ -82,7 +83,8 @@ export const EnvironmentBadge = ({
 );
 
 /** A principal without the kind that its place already says. */
-export const shortName = (principal: string): string => principal.replace(/^(agent|person|system):/u, '');
+export const shortName = (principal: string): string =>
+  showUnseenLine(principal.replace(/^(agent|person|system):/u, ''));
 
 interface AvatarProps {
   readonly name: string;
@@ -145,10 +147,12 @@ export const Fact = ({ name, children }: { readonly name: ReactNode; readonly ch
 
 /** A tool's name, which may break after each of its words where there is little room. */
 export const ToolName = ({ name }: { readonly name: string }) =>
-  name.split(/(?<=_)/).map((part, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name are their places
-    <Fragment key={at}>
-      {part}
-      <wbr />
-    </Fragment>
-  ));
+  showUnseenLine(name)
+    .split(/(?<=_)/)
+    .map((part, at) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name are their places
+      <Fragment key={at}>
+        {part}
+        <wbr />
+      </Fragment>
+    ));

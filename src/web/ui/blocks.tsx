@@ -3,6 +3,7 @@ import type { FieldRow, PresentationBlock, QuotedText, Source } from '../../cont
 import { Skeleton } from './badge.tsx';
 import { BlockCard } from './block-card.tsx';
 import { FieldTree } from './field-tree.tsx';
+import { Unshown } from './folds.tsx';
 import { Notice } from './notice.tsx';
 import { Passage } from './passage.tsx';
 import { MessageBlock, PostBlock, QuoteBox, ThreadBlock } from './post-blocks.tsx';
@@ -66,7 +67,7 @@ function Block({ block }: { readonly block: PresentationBlock }) {
     case 'diff':
       return (
         <section className="stack" aria-label={block.title ?? 'Changed files'}>
-          <Suspense fallback={<Skeleton />}>
+          <Suspense fallback={<Loading />}>
             <PatchFiles files={block.files} base={block.base_commit} />
           </Suspense>
         </section>
@@ -91,7 +92,9 @@ function Block({ block }: { readonly block: PresentationBlock }) {
           <dl className="fact-strip checks">
             {block.rows.map((row) => (
               <div key={row.label}>
-                <dt>{row.label}</dt>
+                <dt>
+                  <UntrustedText text={row.label} />
+                </dt>
                 <dd className={TONES[row.state]} title={row.result}>
                   <UntrustedText text={row.result} />
                 </dd>
@@ -108,7 +111,11 @@ function Block({ block }: { readonly block: PresentationBlock }) {
     case 'notice':
       return (
         <Notice tone={block.level === 'danger' ? 'bad' : 'warn'}>
-          {block.title ? <strong>{block.title}. </strong> : null}
+          {block.title ? (
+            <strong>
+              <UntrustedText text={block.title} />.{' '}
+            </strong>
+          ) : null}
           <UntrustedText text={block.text} />
         </Notice>
       );
@@ -116,6 +123,13 @@ function Block({ block }: { readonly block: PresentationBlock }) {
       return block satisfies never;
   }
 }
+
+const Loading = () => (
+  <>
+    <Skeleton />
+    <Unshown />
+  </>
+);
 
 const TONES = { passed: 'tone-good', failed: 'tone-bad', warning: 'tone-warn', unknown: undefined } as const;
 
@@ -143,7 +157,7 @@ function Rows({ block }: { readonly block: Extract<PresentationBlock, { type: 't
             <tr>
               {block.columns.map((column) => (
                 <th key={column} scope="col">
-                  {column}
+                  <UntrustedText text={column} />
                 </th>
               ))}
             </tr>

@@ -10,6 +10,7 @@ interface Props {
   readonly children: ReactNode;
   readonly footer?: ReactNode;
   readonly wide?: boolean;
+  readonly className?: string;
   /** The form that Ctrl or ⌘ with Enter submits from anywhere in the dialog. */
   readonly formId?: string;
   /** It approves: Enter in a field does not submit it, only Ctrl or ⌘ with Enter and the button do. */
@@ -18,7 +19,16 @@ interface Props {
 }
 
 /** A modal window of the browser: focus stays inside, Escape closes it and focus goes back to where it was. */
-export function Dialog({ title, children, footer, wide, formId, deliberate, onClose }: Props) {
+export function Dialog({
+  title,
+  children,
+  footer,
+  wide,
+  className = '',
+  formId,
+  deliberate,
+  onClose,
+}: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useLayoutEffect(() => openScope(), []);
@@ -41,7 +51,7 @@ export function Dialog({ title, children, footer, wide, formId, deliberate, onCl
   return (
     <dialog
       ref={ref}
-      className={wide ? 'dialog dialog-wide' : 'dialog'}
+      className={`dialog${wide ? ' dialog-wide' : ''} ${className}`}
       aria-labelledby={titleId}
       tabIndex={-1}
       onKeyDown={(event) => {

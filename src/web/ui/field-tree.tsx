@@ -10,11 +10,7 @@ export const FieldTree = ({ rows }: { readonly rows: readonly FieldRow[] }) => (
         <dt title={row.name}>
           <UntrustedText text={row.label} />
         </dt>
-        {/* Code scrolls in its box, which must be reachable by keyboard. */}
-        <dd
-          className={row.type === 'code' ? 'field-code' : undefined}
-          tabIndex={row.type === 'code' ? 0 : undefined}
-        >
+        <dd className={row.type === 'code' ? 'field-code' : undefined}>
           <span className={row.warn ? 'tone-bad' : undefined} title={row.exact}>
             <UntrustedText block={row.type === 'text' || row.type === 'code'} text={row.text} />
           </span>

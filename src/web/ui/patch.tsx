@@ -2,8 +2,10 @@ import { useMemo, useState } from 'react';
 import { Diff, Hunk, markEdits, parseDiff, tokenize } from 'react-diff-view';
 import 'react-diff-view/style/index.css';
 import type { PreviewFile } from '../../contract/preview.ts';
+import { showUnseen } from '../../lib/unseen.ts';
+import { useFold, useOpenFolds } from './folds.tsx';
 import { Icon } from './icon.tsx';
-import { showUnseen, UntrustedText } from './untrusted-text.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 
 /** Laying out larger changes line by line would hold up the page. */
 const MAX_LAID_OUT = 400_000;
@@ -21,6 +23,7 @@ interface Props {
 /** A diff file by file, and on demand exactly as git prints it. */
 export function PatchFiles({ files, base }: Props) {
   const [exact, setExact] = useState(false);
+  const [all, setAll] = useState(useOpenFolds());
   const sum = (key: 'additions' | 'deletions') => files.reduce((total, file) => total + file[key], 0);
   return (
     <div className="stack">
@@ -38,6 +41,11 @@ export function PatchFiles({ files, base }: Props) {
         <button type="button" className="link-button" aria-expanded={exact} onClick={() => setExact(!exact)}>
           {exact ? 'Hide the git diff' : 'Show as git diff'}
         </button>
+        {files.length > OPEN && !all ? (
+          <button type="button" className="link-button" onClick={() => setAll(true)}>
+            Open all {files.length} files
+          </button>
+        ) : null}
       </div>
       {exact ? (
         <section className="code-box" aria-label="Git diff">
@@ -45,7 +53,7 @@ export function PatchFiles({ files, base }: Props) {
         </section>
       ) : null}
       {files.map((file, index) => (
-        <FilePatch key={`${file.status} ${file.path}`} file={file} opened={index < OPEN} />
+        <FilePatch key={`${all} ${file.status} ${file.path}`} file={file} opened={all || index < OPEN} />
       ))}
     </div>
   );
@@ -55,10 +63,12 @@ function FilePatch({ file, opened }: { readonly file: PreviewFile; readonly open
   const { path, previous_path } = file;
   const [open, setOpen] = useState(opened);
   const [viewed, setViewed] = useState(opened);
+  const ref = useFold(!viewed);
   return (
     <section className="diff-file" aria-label={`Change of ${path}`}>
       <h3 className="diff-path">
         <button
+          ref={ref}
           type="button"
           aria-expanded={open}
           onClick={() => {
@@ -70,10 +80,10 @@ function FilePatch({ file, opened }: { readonly file: PreviewFile; readonly open
           <span>
             {previous_path === undefined ? null : (
               <>
-                <UntrustedText text={previous_path} /> →{' '}
+                <UntrustedText whole text={previous_path} /> →{' '}
               </>
             )}
-            <UntrustedText text={path} /> <span className="muted">{describe(file)}</span>
+            <UntrustedText whole text={path} /> <span className="muted">{describe(file)}</span>
           </span>
           {viewed ? null : <span className="diff-unviewed">not viewed</span>}
         </button>

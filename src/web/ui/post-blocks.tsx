@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { Author, Length, PresentationBlock, QuotedText } from '../../contract/presentation.ts';
 import { Avatar } from './badge.tsx';
 import { BlockCard } from './block-card.tsx';
+import { useFold, useOpenFolds } from './folds.tsx';
 import { Icon } from './icon.tsx';
 import { TimeAgo } from './page-head.tsx';
 import { UntrustedText } from './untrusted-text.tsx';
@@ -126,8 +127,9 @@ export function PostBlock({ block }: { readonly block: BlockOf<'post'> }) {
 
 export function ThreadBlock({ block }: { readonly block: BlockOf<'thread'> }) {
   const { author, posts, media, at } = block;
-  const [all, setAll] = useState(false);
+  const [all, setAll] = useState(useOpenFolds());
   const shown = all ? posts : posts.slice(0, PARTS);
+  const ref = useFold(shown.length < posts.length);
   return (
     <BlockCard icon="eye" title={block.title ?? 'As it will appear'} aside={`${posts.length} posts`}>
       <ol className="thread" aria-label={`Thread of ${posts.length}`}>
@@ -148,7 +150,7 @@ export function ThreadBlock({ block }: { readonly block: BlockOf<'thread'> }) {
       <Media media={media} />
       {shown.length < posts.length ? (
         <p className="block-foot">
-          <button type="button" className="link-button" onClick={() => setAll(true)}>
+          <button ref={ref} type="button" className="link-button" onClick={() => setAll(true)}>
             Show {posts.length - shown.length} more
           </button>
         </p>

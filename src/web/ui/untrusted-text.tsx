@@ -1,19 +1,8 @@
 import { type ReactNode, useState } from 'react';
+import { codeOf, UNSEEN } from '../../lib/unseen.ts';
+import { useFold, useOpenFolds } from './folds.tsx';
 
-/**
- * Characters that change how text looks or reads without being seen: direction marks and overrides, zero-width and
- * filler characters, tags that carry hidden text, and controls. Joiners and the plain variation selectors stay, because
- * scripts and emoji need them; so do tabs and line ends.
- */
-export const UNSEEN =
-  /(?!\u200c|\u200d|[\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}|[\u2028\u2029\ufff9-\ufffb]|[^\P{Cc}\t\n\r]/gu;
-
-export const codeOf = (found: string): string =>
-  `U+${found.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
-
-/** Code that reads one way and runs another is an old trick: invisible characters are written out by their codes. */
-export const showUnseen = (text: string): string => text.replace(UNSEEN, (found) => `⟦${codeOf(found)}⟧`);
-
+/** Longer texts are shown from so many characters on at a press. */
 const SHOWN = 4000;
 
 function marked(text: string): ReactNode[] {
@@ -34,29 +23,32 @@ function marked(text: string): ReactNode[] {
 
 interface Props {
   readonly text: string;
-  /** Keeps line breaks and shows long texts in parts. */
+  /** Keeps line breaks. */
   readonly block?: boolean;
+  /** Where no button can be, such as inside of one: shows long texts whole. */
+  readonly whole?: boolean;
 }
 
 /**
  * Text from X, GitHub, documents or agents. It is only ever text, its direction cannot leak into the page, and
- * characters made to deceive are shown by their code.
+ * characters made to deceive are shown by their code. The end of a long text is a press away.
  */
-export function UntrustedText({ text, block }: Props) {
+export function UntrustedText({ text, block, whole }: Props) {
   const [all, setAll] = useState(false);
-  if (!block)
-    return <bdi className="foreign">{marked(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)}</bdi>;
-  const long = text.length > SHOWN && !all;
-  return (
-    <div className="foreign-block">
+  const areOpen = useOpenFolds();
+  const long = text.length > SHOWN && !all && !whole && !areOpen;
+  const ref = useFold(long);
+  const content = (
+    <>
       <bdi className="foreign">{marked(long ? text.slice(0, SHOWN) : text)}</bdi>
       {long ? (
-        <button type="button" className="link-button" onClick={() => setAll(true)}>
-          … show all {text.length.toLocaleString('en')} characters
+        <button ref={ref} type="button" className="link-button" onClick={() => setAll(true)}>
+          … {(text.length - SHOWN).toLocaleString('en')} more characters
         </button>
       ) : null}
-    </div>
+    </>
   );
+  return block ? <div className="foreign-block">{content}</div> : content;
 }
 
 /** Any data, readable, as text. */

@@ -127,13 +127,13 @@ describe('countersign dev', () => {
     const { approval_id } = JSON.parse(asked.out) as { approval_id: string };
     const { out } = await terminal.run('approvals', 'show', approval_id);
     expect(out).toContain(`Bound to    repo = clone, base_commit = ${git(repo, 'rev-parse', 'main')}`);
-    expect(out).toContain('@@ -1,2 +1,2 @@\n one\n-two\n+2\ufffd[8m\n');
+    expect(out).toContain('@@ -1,2 +1,2 @@\n one\n-two\n+2‹U+001B›[8m\n');
     expect(out).toContain('new file mode 100644\n');
-    expect(out).toContain('Control characters are shown as \ufffd');
+    expect(out).toContain('Characters that are not seen are written out');
     expect(out).not.toContain('"files"');
     const listed = await terminal.run('approvals', 'list');
     expect(out + listed.out).not.toContain('\u001b');
-    expect(out).toContain('Because \ufffd[31mred');
+    expect(out).toContain('Because ‹U+001B›[31mred');
   });
 
   it('says on a pull request what tests said on its commit', async () => {

@@ -84,7 +84,7 @@ describe('the dev room', { timeout: 30_000 }, () => {
     const diff = page.getByRole('region', { name: 'Lines of greet.js' });
     await diff.getByText('export function greet(name) {').waitFor();
     const text = (await diff.textContent()) ?? '';
-    expect(text).toContain('⟦U+202E⟧');
+    expect(text).toContain('‹U+202E›');
     expect(text).toContain('<script>window.__harmed = 1</script>');
     expect(text).toContain(LONG_LINE);
     await page.getByText('untrusted').first().waitFor();
@@ -157,7 +157,7 @@ describe('the dev room', { timeout: 30_000 }, () => {
     expect(await lastCall(page, 'dev_issue_close')).toMatchObject(BY_PERSON);
     const hostile = page.getByRole('listitem').filter({ hasText: 'Greeting is wrong' });
     expect(await hostile.textContent()).toContain(HOSTILE.slice(0, 40));
-    await hostile.getByRole('button', { name: /show all/ }).click();
+    await hostile.getByRole('button', { name: /more characters/ }).click();
     await expectSound(page);
     await page.getByRole('combobox', { name: 'Show' }).selectOption('closed');
     await issue.getByText('closed').waitFor();
@@ -245,7 +245,7 @@ describe('the assistant room', { timeout: 30_000 }, () => {
     await page.keyboard.press('Enter');
     const said = page.getByRole('listitem').filter({ hasText: 'I looked at it: Second.' });
     await said.getByText('U+202E').first().waitFor();
-    await said.getByRole('button', { name: /show all 100,/ }).click();
+    await said.getByRole('button', { name: /more characters/ }).click();
     await expectSound(page);
   });
 

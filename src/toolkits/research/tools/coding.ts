@@ -197,7 +197,8 @@ export const batchApplyCodes = defineResearchTool({
           source: 'countersign',
         },
       ],
-      covers: ['operations'],
+      // Those that the table leaves out are listed with the other arguments.
+      covers: more > 0 ? [] : ['operations'],
     };
   },
 

@@ -1,5 +1,6 @@
 import { type CSSProperties, memo, type ReactNode } from 'react';
-import { codeOf, UNSEEN, UntrustedText } from '../../../web/ui/untrusted-text.tsx';
+import { codeOf, UNSEEN } from '../../../lib/unseen.ts';
+import { UntrustedText } from '../../../web/ui/untrusted-text.tsx';
 import type { Annotation, Coding, CodingSuggestion } from './data.ts';
 import { type TextRow, unitIndex } from './use-document.ts';
 

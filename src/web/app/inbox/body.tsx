@@ -3,6 +3,7 @@ import type { FieldRow, PresentationBlock } from '../../../contract/presentation
 import type { Item } from '../../../kernel/views/shapes.ts';
 import { Skeleton } from '../../ui/badge.tsx';
 import { Blocks } from '../../ui/blocks.tsx';
+import { Unshown } from '../../ui/folds.tsx';
 import { findEdits } from './find-edits.ts';
 
 const FileEdits = lazy(() => import('./file-edits.tsx'));
@@ -10,14 +11,24 @@ const FileEdits = lazy(() => import('./file-edits.tsx'));
 /** What the call would do, in the form a person reads best; never as JSON. */
 export function ItemBody({ item }: { readonly item: Item }) {
   const { presentation, args } = item;
-  const found = useMemo(() => (presentation.generic ? findEdits(args) : undefined), [presentation, args]);
+  const found = useMemo(() => {
+    const isShown = presentation.body.some(({ type }) => type === 'diff');
+    return presentation.generic && !isShown ? findEdits(args) : undefined;
+  }, [presentation, args]);
   const blocks = found
     ? presentation.body.flatMap((block) => without(block, found.covers))
     : presentation.body;
   return (
     <>
       {found ? (
-        <Suspense fallback={<Skeleton />}>
+        <Suspense
+          fallback={
+            <>
+              <Skeleton />
+              <Unshown />
+            </>
+          }
+        >
           <FileEdits edits={found.edits} />
         </Suspense>
       ) : null}

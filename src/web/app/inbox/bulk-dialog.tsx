@@ -1,20 +1,25 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Brief, DecisionResult } from '../../../kernel/views/shapes.ts';
 import type { SignedResult } from '../../routes/shapes.ts';
-import { type ApiError, api, post, toApiError } from '../../ui/api.ts';
+import { type ApiError, api, post, toApiError, useQuery } from '../../ui/api.ts';
 import { Skeleton } from '../../ui/badge.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button } from '../../ui/field.tsx';
+import { FoldsProvider, foldedText, useFolds } from '../../ui/folds.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { useSession } from '../../ui/session.ts';
+import { useToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { BulkItems } from './bulk-items.tsx';
 import { TOGETHER, useDecisions } from './decisions.tsx';
 import type { InboxView } from './filter.ts';
 import { isGrave } from './marks.tsx';
 import { ReasonField } from './reject-dialog.tsx';
-import { SignBatch } from './sign-batch.tsx';
+import { SignDialog } from './sign-dialog.tsx';
+import { SignAs } from './sign-notice.tsx';
 
+/** One signature covers so many decisions. */
+const SIGNED_AT_ONCE = 25;
 /** So many per request that the person sees it move. */
 const AT_ONCE = 10;
 const PAGE = 200;
@@ -95,6 +100,8 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
   const [excluded, setExcluded] = useState<ReadonlySet<number>>(new Set());
   const stopped = useRef(false);
   const { approveTogether, note } = useDecisions();
+  const folds = useFolds();
+  const say = useToast();
   const { hold_seconds } = useSession().session;
   const held = useRef<readonly Brief[]>([]);
   const { act, doing, done, ends } = WORDS[verdict];
@@ -103,9 +110,17 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
   const items = all.filter((item) => !leftOut.includes(item));
   const chosen = items.filter(({ id }) => !excluded.has(id));
 
+  // What is approved is read first, so it must be there.
+  const isOff = busy || chosen.length === 0 || (verdict === 'approve' && !results && folds.loading > 0);
+
   const decide = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    if (busy || results || chosen.length === 0) return;
+    if (isOff || results) return;
+    if (verdict === 'approve' && folds.folded > 0) {
+      say(foldedText(folds.folded), { tone: 'warn' });
+      folds.reveal();
+      return;
+    }
     setBusy(true);
     const why = reason.trim() ? { reason: reason.trim() } : {};
     const made: DecisionResult[] = [];
@@ -181,7 +196,7 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
               tone={verdict === 'approve' ? 'primary' : 'danger'}
               type="submit"
               form="bulk-form"
-              disabled={busy || chosen.length === 0}
+              disabled={isOff}
             >
               {busy ? `${doing}… ${results?.length ?? 0} of ${chosen.length}` : `${act} ${chosen.length}`}
             </Button>
@@ -206,20 +221,61 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
       <form id="bulk-form" className="stack" onSubmit={(event) => void decide(event)}>
         {verdict === 'reject' && !results ? <ReasonField value={reason} onChange={setReason} /> : null}
       </form>
-      {signable.length > 0 && !busy ? <SignBatch items={signable} onSigned={signed} /> : null}
-      <BulkItems
-        items={items}
-        results={results}
-        excluded={excluded}
-        locked={busy || results !== undefined}
-        onToggle={(id) =>
-          setExcluded((old) => {
-            const next = new Set(old);
-            if (!next.delete(id)) next.add(id);
-            return next;
-          })
-        }
-      />
+      {signable.length > 0 && !busy ? <ToBeSigned items={signable} onSigned={signed} /> : null}
+      <FoldsProvider value={folds.value}>
+        <BulkItems
+          items={items}
+          results={results}
+          excluded={excluded}
+          locked={busy || results !== undefined}
+          onToggle={(id) =>
+            setExcluded((old) => {
+              const next = new Set(old);
+              if (!next.delete(id)) next.add(id);
+              return next;
+            })
+          }
+        />
+      </FoldsProvider>
     </Dialog>
+  );
+}
+
+/** Decisions that only a passkey can make: one signature for all of them, after each was shown in full. */
+function ToBeSigned({
+  items,
+  onSigned,
+}: {
+  items: readonly Brief[];
+  onSigned(made: readonly SignedResult[]): void;
+}) {
+  const [open, setOpen] = useState(false);
+  const now = items.slice(0, SIGNED_AT_ONCE);
+  const { data } = useQuery('/passkeys');
+  const owners = new Set(data?.keys.map(({ person }) => person));
+  const people = [...owners].sort((a, b) => Number(b === data?.person) - Number(a === data?.person));
+  return (
+    <section className="stack" aria-label="To be signed">
+      <Notice>
+        {items.length === 1 ? 'One approval needs' : `${items.length} approvals need`} your passkey. Read each
+        in full; one signature approves {now.length === 1 ? 'it' : `these ${now.length}`}.
+      </Notice>
+      <SignAs key={people.join()} people={people} />
+      <Button tone="primary" icon="fingerprint" onClick={() => setOpen(true)}>
+        Read and sign {now.length}
+      </Button>
+      {open ? (
+        <SignDialog
+          items={now}
+          act={`Sign and approve ${now.length}`}
+          danger={now.some(isGrave)}
+          onSigned={(made) => {
+            setOpen(false);
+            onSigned(made);
+          }}
+          onClose={() => setOpen(false)}
+        />
+      ) : null}
+    </section>
   );
 }

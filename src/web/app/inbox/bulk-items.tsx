@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { Brief, DecisionResult } from '../../../kernel/views/shapes.ts';
 import { useQuery } from '../../ui/api.ts';
 import { DiffersBadge, EnvironmentBadge, Skeleton, shortName } from '../../ui/badge.tsx';
+import { Unshown, useFold } from '../../ui/folds.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { PlacedTitle, UntrustedText } from '../../ui/untrusted-text.tsx';
@@ -72,6 +73,8 @@ interface RowProps {
 
 function Row({ item, opened, result, chosen, locked, onToggle }: RowProps) {
   const [open, setOpen] = useState(opened);
+  const [viewed, setViewed] = useState(opened);
+  const ref = useFold(!viewed && chosen && !result);
   return (
     <div className="bulk-item">
       <div className="bulk-line">
@@ -116,21 +119,31 @@ function Row({ item, opened, result, chosen, locked, onToggle }: RowProps) {
         <button
           type="button"
           className="icon-button"
+          ref={ref}
           aria-expanded={open}
           aria-label={`Approval ${item.id} in full`}
-          onClick={() => setOpen(!open)}
+          onClick={() => {
+            setOpen(!open);
+            setViewed(true);
+          }}
         >
           <Icon name={open ? 'down' : 'right'} />
         </button>
       </div>
-      {open ? <Whole id={item.id} version={item.version} /> : null}
+      {open && chosen ? <Whole id={item.id} version={item.version} /> : null}
     </div>
   );
 }
 
 function Whole({ id, version }: { readonly id: number; readonly version: number }) {
   const { data: item, error } = useQuery(`/inbox/${id}`);
-  if (!item) return error ? <ErrorNotice error={error} /> : <Skeleton />;
+  if (!item)
+    return (
+      <>
+        <Unshown />
+        {error ? <ErrorNotice error={error} /> : <Skeleton />}
+      </>
+    );
   return (
     <div className="bulk-whole">
       {item.version === version ? null : (

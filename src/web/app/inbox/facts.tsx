@@ -1,12 +1,9 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { LimitUse } from '../../../contract/presentation.ts';
+import type { LimitUse, RiskNote } from '../../../contract/presentation.ts';
 import type { Item } from '../../../kernel/views/shapes.ts';
 import { Avatar, shortName } from '../../ui/badge.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
-
-/** Longer reasons are cut to a few lines until the person asks for the rest. */
-const SHORT = 150;
 
 const PERIODS: readonly [number, string][] = [
   [3600, 'this hour'],
@@ -68,11 +65,32 @@ const Cell = ({ name, text, detail, tone, avatar }: CellProps) => (
   </div>
 );
 
+/** What is worth reading before anything else. */
+export const RiskNotes = ({ risks }: { readonly risks: readonly RiskNote[] }) =>
+  risks.length > 0 ? (
+    <ul className="risks" aria-label="Risk notes">
+      {risks.map(({ level, text }) => (
+        <li key={text} className={level === 'danger' ? 'badge badge-bad' : 'badge badge-warn'}>
+          <UntrustedText text={text} />
+        </li>
+      ))}
+    </ul>
+  ) : null;
+
 /** The words of the requester, and the rule that asked, as a sentence. */
 export function Reasons({ item }: { readonly item: Item }) {
   const { reason, rule } = item.presentation;
   const [all, setAll] = useState(false);
-  const long = reason !== null && reason.text.length > SHORT;
+  const [isCut, setCut] = useState(false);
+  const words = useRef<HTMLDivElement>(null);
+  // A few lines until the person asks for the rest; how many characters that is depends on the screen.
+  useEffect(() => {
+    const box = words.current;
+    if (!box) return;
+    const watch = new ResizeObserver(() => setCut(box.scrollHeight > box.clientHeight + 1));
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, []);
   return (
     <dl className="reasons" aria-label="Reasons">
       <div>
@@ -80,10 +98,10 @@ export function Reasons({ item }: { readonly item: Item }) {
         <dd className={reason ? 'said' : 'muted'}>
           {reason ? (
             <>
-              <div className={all ? undefined : 'said-short'}>
+              <div ref={words} className={all ? undefined : 'said-short'}>
                 <UntrustedText block text={reason.text} />
               </div>
-              {long ? (
+              {isCut || all ? (
                 <button
                   type="button"
                   className="link-button"

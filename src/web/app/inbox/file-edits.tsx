@@ -25,7 +25,8 @@ export default function FileEdits({ edits }: { readonly edits: readonly FileEdit
 }
 
 function toFile({ path, before = '', after }: FileEdit, index: number): PreviewFile {
-  const patch = createTwoFilesPatch('a', 'b', before, after);
+  const context = Number.MAX_SAFE_INTEGER;
+  const patch = createTwoFilesPatch('a', 'b', before, after, undefined, undefined, { context });
   const count = (sign: string): number =>
     patch.split('\n').filter((line) => line.startsWith(sign) && !line.startsWith(sign.repeat(3))).length;
   return {

@@ -22,7 +22,7 @@ interface Props {
 }
 
 /** The button names the act: "Approve and post", "Sign and delete". */
-function approveText({ presentation, signing, kind, rule }: Item): string {
+export function approveText({ presentation, signing, kind, rule }: Item): string {
   if (signing.required > 0) return `Sign and ${kind === 'permit' ? 'approve' : presentation.act}`;
   if (kind === 'permit') return 'Approve once';
   if (rule === 'proposal') return 'Accept';

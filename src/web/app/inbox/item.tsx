@@ -1,20 +1,20 @@
 import { type RefObject, Suspense, useEffect, useRef, useState } from 'react';
-import type { ToSign } from '../../routes/shapes.ts';
+import type { SignedResult } from '../../routes/shapes.ts';
 import { ApiError, toApiError, useQuery } from '../../ui/api.ts';
 import { Skeleton } from '../../ui/badge.tsx';
-import { openScope, useOpen, useSettled } from '../../ui/keys.ts';
+import { FoldsProvider, foldedText, useFolds } from '../../ui/folds.tsx';
+import { useOpen, useSettled } from '../../ui/keys.ts';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { lazyPart } from '../../ui/part.ts';
-import { signDecisions } from '../../ui/passkey.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { useApprovalView } from '../toolkits.ts';
 import { ItemBody } from './body.tsx';
 import { ChangedNotice } from './changed.tsx';
 import { toApproved, useDecisions } from './decisions.tsx';
-import { describeUse, FactStrip, Reasons } from './facts.tsx';
+import { describeUse, FactStrip, Reasons, RiskNotes } from './facts.tsx';
 import { Footnotes } from './footnotes.tsx';
-import { DecisionBar } from './item-bar.tsx';
+import { approveText, DecisionBar } from './item-bar.tsx';
 import { ItemHead } from './item-head.tsx';
 import { MissingItem } from './missing-item.tsx';
 import { Outcome } from './outcome.tsx';
@@ -52,7 +52,9 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
   const [dialog, openDialog, close] = useOpen<'reject' | 'edit' | 'remember'>();
   const [busy, setBusy] = useState<'approve' | 'undo'>();
   const [problem, setProblem] = useState<ApiError>();
-  const [signing, setSigning] = useState<{ request: ToSign; cancel(): void }>();
+  /** The version that is being signed. */
+  const [signing, openSigning, closeSigning] = useOpen<number>();
+  const folds = useFolds();
   /** The version that the person has read. */
   const [read, setRead] = useState<number>();
   const acting = useRef(false);
@@ -86,29 +88,28 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
       onDecided();
     }
   };
-  const sign = async (at: number): Promise<void> => {
-    const stop = new AbortController();
-    const [signed] = await signDecisions([{ id, version: at }], {
-      signal: stop.signal,
-      onAsk: (request) => setSigning({ request, cancel: () => stop.abort() }),
-    }).finally(() => setSigning(undefined));
-    if (signed?.state !== 'pending') return;
-    const { required, result } = signed;
-    const left = required - signed.signed.length;
-    if (left > 0) {
-      say(`Signed. ${left} more must sign.`, { tone: 'good' });
-      decisions.note(
-        'Your last decision was a signature, which cannot be undone. You can still reject the call.',
-      );
-    }
-    // The call could not run and is pending again; a pending item shows no outcome of its own.
-    else throw new ApiError(0, { error: result?.message, hint: result?.hint });
+  const onSigned = ([signed]: readonly SignedResult[]): void => {
+    closeSigning();
+    void act('approve', async () => {
+      if (signed?.state !== 'pending') return;
+      const { required, result } = signed;
+      const left = required - signed.signed.length;
+      if (left > 0) {
+        say(`Signed. ${left} more must sign.`, { tone: 'good' });
+        decisions.note(
+          'Your last decision was a signature, which cannot be undone. You can still reject the call.',
+        );
+      }
+      // The call could not run and is pending again; a pending item shows no outcome of its own.
+      else throw new ApiError(0, { error: result?.message, hint: result?.hint });
+    });
   };
   const approveVersion = async (at: number): Promise<void> => {
     if (!item || decisions.busy.has(id)) return;
     if (item.signing.required > 0) {
-      const release = openScope();
-      return act('approve', () => sign(at).finally(release));
+      setProblem(undefined);
+      openSigning(at);
+      return;
     }
     const approved = toApproved(item, at);
     // With a next item the result is said in a toast; the last one stays and shows it itself.
@@ -120,13 +121,24 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
         await decisions.approve(approved, { quiet: true });
       });
   };
+  // Until all of it is there, there is nothing to decide on.
+  const isReady = ready && folds.loading === 0;
+  /** Nobody approves what is not on the page; the person is taken to it. */
+  const isFolded = (): boolean => {
+    if (folds.folded === 0) return false;
+    say(foldedText(folds.folded), { tone: 'warn' });
+    folds.reveal();
+    return true;
+  };
   const approve = (): void => {
-    if (!item || !ready) return;
+    if (!item || !isReady) return;
     if (changed) {
       setRead(item.version);
       say('The call changed since you opened it. Read it again, then approve.', { tone: 'warn' });
       return;
     }
+    // What is signed is shown whole before the authenticator is asked.
+    if (item.signing.required === 0 && isFolded()) return;
     void approveVersion(item.version);
   };
   const undo = (): Promise<void> =>
@@ -140,8 +152,9 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
   const canUndo = Boolean(item?.undo && !item.undo.undone);
   const remember = item?.presentation.remember;
   const askRemember = (): void => {
-    if (remember?.possible) openDialog('remember');
-    else say(remember?.why ?? 'This decision cannot be remembered.');
+    if (remember?.possible) {
+      if (!isFolded()) openDialog('remember');
+    } else say(remember?.why ?? 'This decision cannot be remembered.');
   };
   useEffect(() => {
     keys.current = {
@@ -228,22 +241,16 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
           <Notice>Approving does not run the call. It lets the agent make exactly this call, once.</Notice>
         ) : null}
         {pending ? <SignNotice {...item.signing} /> : null}
-        {presentation.risks.length > 0 ? (
-          <ul className="risks" aria-label="Risk notes">
-            {presentation.risks.map(({ level, text }) => (
-              <li key={text} className={level === 'danger' ? 'badge badge-bad' : 'badge badge-warn'}>
-                <UntrustedText text={text} />
-              </li>
-            ))}
-          </ul>
-        ) : null}
-        <ItemBody item={item} />
+        <FoldsProvider value={folds.value}>
+          <RiskNotes risks={presentation.risks} />
+          <ItemBody item={item} />
+        </FoldsProvider>
         <Footnotes item={item} />
       </div>
       <DecisionBar
         item={item}
         busy={busy}
-        ready={ready}
+        ready={isReady}
         held={held}
         canEdit={canEdit}
         canUndo={canUndo}
@@ -289,7 +296,15 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
             }}
           />
         ) : null}
-        {signing ? <SignDialog item={item} request={signing.request} onCancel={signing.cancel} /> : null}
+        {signing === undefined ? null : (
+          <SignDialog
+            items={[{ id, version: signing, requester: item.requester }]}
+            act={approveText(item)}
+            danger={item.effect === 'destroy' || presentation.money}
+            onSigned={onSigned}
+            onClose={closeSigning}
+          />
+        )}
         {dialog === 'remember' ? <RememberDialog item={item} onClose={close} onDone={decided} /> : null}
       </Suspense>
     </article>
