@@ -277,17 +277,11 @@ describe('qa_test and qa_lint', () => {
     expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(1);
   });
 
-  it('sweeps the worktree of a killed process at the next start', async () => {
+  it('sweeps the checkout of a killed process at the next start', async () => {
     const scratch = join(folder, 'data/dev/scratch/999999999-dead');
-    mkdirSync(scratch, { recursive: true });
-    git(repo, 'worktree', 'add', '-q', '--detach', join(scratch, 'tree'));
-    writeFileSync(join(scratch, 'clone'), join(repo, '.git'));
-    // What the command in it may have written is not believed.
-    writeFileSync(join(scratch, 'tree/.git'), 'gitdir: /elsewhere/worktrees/tree\n');
-    expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(2);
+    mkdirSync(join(scratch, 'tree/.git'), { recursive: true });
     await open({});
     expect(existsSync(scratch)).toBe(false);
-    expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(1);
   });
 
   it('refuses to run unconfined when the configuration demands bubblewrap and there is none', async () => {

@@ -2,9 +2,9 @@ import { ToolError } from '../../../contract/errors.ts';
 import type { QaSettings, RepoSettings } from '../config.ts';
 import type { Scratch } from '../git/build-commit.ts';
 import type { Clone } from '../git/clone.ts';
+import { type Checkout, withCheckout } from './checkout.ts';
 import { type Ended, runProcess } from './process.ts';
 import { bwrapWorks, confine, qaEnvironment } from './sandbox.ts';
-import { type Worktree, withWorktree } from './worktree.ts';
 
 export type QaKind = 'test' | 'lint';
 export type QaStatus = 'pass' | 'fail' | 'timeout' | 'error';
@@ -107,15 +107,15 @@ export class QaRunner {
     const tree = await job.clone.treeOf(job.commit, job.signal);
     job.onProgress(`Checking out ${job.commit.slice(0, 12)}.`);
     const how = { filters: job.commands.filters, signal: job.signal };
-    return withWorktree(job.clone, this.#scratch, job.commit, how, async (worktree) => {
+    return withCheckout(job.clone, this.#scratch, job.commit, how, async (checkout) => {
       const { setup, command } = job.commands;
       if (setup) {
-        const ended = await this.#execute(setup, job, worktree, sandbox, this.#settings.setup_network);
+        const ended = await this.#execute(setup, job, checkout, sandbox, this.#settings.setup_network);
         if (ended.how !== 'exit' || ended.exitCode !== 0) {
           return this.#result('error', 'setup', setup, ended, job, tree, sandbox);
         }
       }
-      const ended = await this.#execute(command, job, worktree, sandbox, this.#settings.network);
+      const ended = await this.#execute(command, job, checkout, sandbox, this.#settings.network);
       return this.#result(statusOf(ended), 'command', command, ended, job, tree, sandbox);
     });
   }
@@ -123,24 +123,23 @@ export class QaRunner {
   async #execute(
     command: readonly string[],
     job: QaJob,
-    worktree: Worktree,
+    checkout: Checkout,
     sandbox: 'bwrap' | 'none',
     network: boolean,
   ): Promise<Ended> {
     job.onProgress(`Running ${showCommand(command)}`);
-    const env = qaEnvironment(this.#env, job.commands.env, worktree.tmp);
+    const env = qaEnvironment(this.#env, job.commands.env, checkout.tmp);
     const { readable } = this.#settings;
     const bounds = {
-      ...worktree,
-      gitDir: job.clone.gitDir,
-      dataDir: this.#dataDir,
+      ...checkout,
+      hidden: [this.#dataDir, job.clone.gitDir],
       env,
       readable,
       network,
     };
     const ended = await runProcess({
       argv: sandbox === 'bwrap' ? await confine(command, bounds) : command,
-      cwd: worktree.workDir,
+      cwd: checkout.workDir,
       env,
       timeoutMs: job.commands.timeoutSeconds * 1000,
       limitBytes: this.#settings.output_limit_bytes,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ToolError } from '../../../contract/errors.ts';
 import { CHANGE_PROFILES, type ToolContext } from '../../../contract/tool.ts';
 import type { QaSettings } from '../config.ts';
+import { findCommit } from '../qa/checkout.ts';
 import {
   type QaKind,
   type QaReport,
@@ -10,7 +11,6 @@ import {
   type StoredReport,
   showCommand,
 } from '../qa/runner.ts';
-import { findCommit } from '../qa/worktree.ts';
 import type { Repo } from '../repos/directory.ts';
 import { tailOf } from '../runs.ts';
 import { type DevServices, defineDevTool } from '../services.ts';
@@ -146,7 +146,7 @@ const defineQaTool = (kind: QaKind, wording: Wording) =>
       return keep(wording.policyName, result, context);
     },
 
-    // A command that was cut off leaves a worktree, which the next start sweeps away, and nothing else.
+    // A command that was cut off leaves a checkout, which the next start sweeps away, and nothing else.
     reconcile: async () => ({ settled: 'not_done' }),
   });
 
