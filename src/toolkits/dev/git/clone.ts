@@ -14,6 +14,8 @@ interface Setting {
 const TRANSPORT =
   /^(core\.(sshcommand|gitproxy|askpass|alternaterefscommand)|credential\.(.*\.)?helper|remote\..*\.(uploadpack|receivepack|vcs))$/s;
 
+const COMMIT_ID = /^[0-9a-f]{7,64}$/;
+
 /** A program whose name is no text cannot be removed: a variable holds only text. */
 const GARBLED = /^(filter|merge|hook)\..*\ufffd/s;
 
@@ -91,10 +93,11 @@ export class Clone {
     return (await this.run(args, options)).stdout.toString('utf8').trim();
   }
 
-  /** The commit a full ref or commit id stands for, or undefined when there is none. */
-  async commit(revision: string, signal?: AbortSignal): Promise<string | undefined> {
+  /** The commit with this ID, or that `HEAD` stands on; undefined when there is none. */
+  async commit(id: string, signal?: AbortSignal): Promise<string | undefined> {
+    if (id !== 'HEAD' && !COMMIT_ID.test(id)) return undefined;
     const { code, stdout } = await this.run(
-      ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`],
+      ['rev-parse', '--verify', '--quiet', '--end-of-options', `${id}^{commit}`],
       {
         answers: [1, 128],
         signal,
@@ -104,7 +107,32 @@ export class Clone {
   }
 
   branch(name: string, signal?: AbortSignal): Promise<string | undefined> {
-    return this.commit(`refs/heads/${name}`, signal);
+    return this.#ref(`refs/heads/${name}`, signal);
+  }
+
+  /** The commit of a branch, of a tag, or with an ID, if a branch, tag or `HEAD` leads to it: stashes are not read. */
+  async resolve(ref: string, signal: AbortSignal): Promise<string | undefined> {
+    const branch = await this.branch(ref, signal);
+    if (branch !== undefined) return branch;
+    const tag = await this.#ref(`refs/tags/${ref}`, signal);
+    if (tag !== undefined) return this.commit(tag, signal);
+    const commit = await this.commit(ref, signal);
+    return commit !== undefined && (await this.#isReachable(commit, signal)) ? commit : undefined;
+  }
+
+  /** The object a ref of this whole name stands on. `rev-parse` would also take reflogs and names that end in `-g` and an ID. */
+  async #ref(name: string, signal?: AbortSignal): Promise<string | undefined> {
+    const { code, stdout } = await this.run(['show-ref', '--verify', '--hash', '--', name], {
+      answers: [1, 128],
+      signal,
+    });
+    return code === 0 ? stdout.toString('utf8').trim() : undefined;
+  }
+
+  async #isReachable(commit: string, signal: AbortSignal): Promise<boolean> {
+    if (await this.isAncestor(commit, 'HEAD')) return true;
+    const args = ['for-each-ref', `--contains=${commit}`, '--count=1', '--format=%(refname)'];
+    return (await this.text([...args, 'refs/heads/', 'refs/tags/', 'refs/remotes/'], { signal })) !== '';
   }
 
   async treeOf(commit: string, signal?: AbortSignal): Promise<string> {
