@@ -167,6 +167,20 @@ const qa = z
       .max(1_048_576)
       .default(262_144)
       .describe('Bytes of stdout and of stderr in a reply; artifacts store 16 times as much.'),
+    daily_output_bytes: z
+      .number()
+      .int()
+      .min(1024)
+      .default(1_073_741_824)
+      .describe('Bytes of QA output stored within 24 hours; then commands are refused.'),
+    disk_limit_bytes: z
+      .number()
+      .int()
+      .min(1_048_576)
+      .default(8_589_934_592)
+      .describe(
+        'Bytes on disk of the directory of a QA command, with its checkout; beyond them it is stopped.',
+      ),
     max_concurrency: z
       .number()
       .int()

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../../lib/file-error.ts';
 import type { Plan } from '../change/plan.ts';
@@ -85,7 +85,7 @@ export class Scratch {
     try {
       return await work(folder);
     } finally {
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+      await removeFolder(folder);
     }
   }
 
@@ -94,8 +94,24 @@ export class Scratch {
     for (const name of await readdir(this.#root).catch(() => [])) {
       const pid = Number.parseInt(name, 10);
       if (!Number.isInteger(pid) || pid === process.pid || isAlive(pid)) continue;
-      await rm(join(this.#root, name), { recursive: true, force: true, maxRetries: 3 });
+      await removeFolder(join(this.#root, name)).catch(() => {});
     }
+  }
+}
+
+/** A command may have made folders that not even their owner can empty. */
+async function removeFolder(folder: string): Promise<void> {
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  await remove().catch(async () => {
+    await openFolders(folder);
+    await remove();
+  });
+}
+
+async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
   }
 }
 

@@ -383,6 +383,28 @@ function inBubblewrap(): void {
     expect(processesWith(marker)).toBe(0);
   });
 
+  it.each([
+    ['many files', `for (let n = 0; ; n += 1) fs.writeFileSync('file' + n, Buffer.alloc(262144, 1))`],
+    ['one file', `fs.writeFileSync(process.env.TMPDIR + '/file', Buffer.alloc(67108864, 1))`],
+    [
+      'its home',
+      `for (let n = 0; ; n += 1) fs.writeFileSync(process.env.HOME + '/file' + n, Buffer.alloc(262144, 1))`,
+    ],
+  ])('is stopped when it fills the disk with %s, and says so', async (_what, write) => {
+    const limit = 4_194_304;
+    const script = `const fs = require('fs'); console.log('before'); ${write}`;
+    const reply = await call({ disk_limit_bytes: limit, test: [process.execPath, '-e', script] });
+    expect(reply).toMatchObject({
+      status: 'error',
+      report: { exit_code: -1, stdout: 'before\n', sandbox: 'bwrap' },
+      error: {
+        code: 'qa_quota_exceeded',
+        message: expect.stringContaining('dev.qa.disk_limit_bytes is 4194304'),
+      },
+    });
+    expect(readdirSync(join(folder, 'data/dev/scratch'))).toEqual([]);
+  });
+
   it('is an error when there is no such program, as it is without bubblewrap', async () => {
     expect(await call({ test: ['no-such-program-anywhere'] })).toMatchObject({
       status: 'error',

@@ -3,6 +3,7 @@ import type { QaSettings, RepoSettings } from '../config.ts';
 import type { Scratch } from '../git/build-commit.ts';
 import type { Clone } from '../git/clone.ts';
 import { type Checkout, withCheckout } from './checkout.ts';
+import { limitFiles } from './disk.ts';
 import { type Ended, runProcess } from './process.ts';
 import { bwrapWorks, confine, qaEnvironment } from './sandbox.ts';
 
@@ -39,6 +40,8 @@ export interface QaResult {
   readonly report: QaReport;
   readonly stdout: string;
   readonly stderr: string;
+  /** Why the command was stopped before its end. */
+  readonly problem?: string | undefined;
 }
 
 export interface QaJob {
@@ -48,6 +51,8 @@ export interface QaJob {
   readonly commands: QaCommands;
   readonly signal: AbortSignal;
   onProgress(message: string): void;
+  /** Throws when nothing may run now; asked when it is the command's turn. */
+  admit(): Promise<void>;
 }
 
 export interface QaCommands {
@@ -103,6 +108,7 @@ export class QaRunner {
   }
 
   async #checkOut(job: QaJob): Promise<QaResult> {
+    await job.admit();
     const sandbox = await this.sandbox();
     const tree = await job.clone.treeOf(job.commit, job.signal);
     job.onProgress(`Checking out ${job.commit.slice(0, 12)}.`);
@@ -137,13 +143,15 @@ export class QaRunner {
       readable,
       network,
     };
+    const { disk_limit_bytes: limitBytes } = this.#settings;
     const ended = await runProcess({
-      argv: sandbox === 'bwrap' ? await confine(command, bounds) : command,
+      argv: sandbox === 'bwrap' ? limitFiles(await confine(command, bounds), limitBytes) : command,
       cwd: checkout.workDir,
       env,
       timeoutMs: job.commands.timeoutSeconds * 1000,
       limitBytes: this.#settings.output_limit_bytes,
       artifactBytes: this.#settings.output_limit_bytes * ARTIFACT_FACTOR,
+      disk: { folder: checkout.folder, limitBytes },
       signal: job.signal,
       onLine: (line) => job.onProgress(line),
     });
@@ -177,6 +185,7 @@ export class QaRunner {
   ): QaResult {
     return {
       status,
+      problem: ended.problem,
       stdout: ended.fullStdout.text(),
       stderr: ended.fullStderr.text(),
       report: {
@@ -203,7 +212,7 @@ const neverStarted = ({ how, exitCode, stdout, stderr }: Ended): boolean =>
 
 function statusOf(ended: Ended): QaStatus {
   if (ended.how === 'timeout') return 'timeout';
-  if (ended.how === 'not_started') return 'error';
+  if (ended.how === 'not_started' || ended.how === 'quota') return 'error';
   return ended.exitCode === 0 ? 'pass' : 'fail';
 }
 
