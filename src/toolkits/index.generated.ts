@@ -49,10 +49,11 @@ export const toolkitEntries: readonly ToolkitEntry[] = [
     policy: dev_policy,
     prompts: dev_prompts,
     commands: dev_commands,
-    migrationNames: ["020-dev","062-dev-reviews"],
+    migrationNames: ["020-dev","062-dev-reviews","095-dev-output"],
     migrations: async () => [
       (await import('./dev/migrations/020-dev.ts')).migration,
       (await import('./dev/migrations/062-dev-reviews.ts')).migration,
+      (await import('./dev/migrations/095-dev-output.ts')).migration,
     ],
     load: async () => (await import('./dev/toolkit.ts')).toolkit as unknown as Toolkit,
     catalogue: [

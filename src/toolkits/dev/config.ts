@@ -130,7 +130,7 @@ const repo = z
       .describe('Local forge: new branches start from this remote and are pushed to it. Unset: no network.'),
     test: argv('Command of qa_test as a list of words; no shell is involved.'),
     lint: argv('Command of qa_lint as a list of words.'),
-    setup: argv('Run in the fresh worktree before test or lint, for example ["npm", "ci"].'),
+    setup: argv('Run in the fresh checkout before test or lint, for example ["npm", "ci"].'),
     timeout_seconds: z
       .number()
       .int()
@@ -167,6 +167,20 @@ const qa = z
       .max(1_048_576)
       .default(262_144)
       .describe('Bytes of stdout and of stderr in a reply; artifacts store 16 times as much.'),
+    daily_output_bytes: z
+      .number()
+      .int()
+      .min(1024)
+      .default(1_073_741_824)
+      .describe('Bytes of QA output stored within 24 hours; then commands are refused.'),
+    disk_limit_bytes: z
+      .number()
+      .int()
+      .min(1_048_576)
+      .default(8_589_934_592)
+      .describe(
+        'Bytes on disk of the directory of a QA command, with its checkout; beyond them it is stopped.',
+      ),
     max_concurrency: z
       .number()
       .int()
@@ -184,7 +198,7 @@ const qa = z
       .array(z.string().min(1))
       .default([])
       .describe(
-        'Files and directories a sandboxed command may read in addition to the system, the programs on the PATH and its worktree; ~ is the home directory.',
+        'Files and directories a sandboxed command may read in addition to the system, the programs on the PATH and its checkout; ~ is the home directory.',
       ),
     env: z.array(z.string().min(1)).default([]).describe('Variables every QA command may see.'),
   })

@@ -56,6 +56,7 @@ export class RunStore {
 }
 
 const LOG_TAIL_BYTES = 8_192;
+const DAY_MS = 86_400_000;
 
 /** The end of a log, where failures are reported; never more than a reply can hold, and cut at a line. */
 export function tailOf(text: string, most = LOG_TAIL_BYTES): string {
@@ -79,6 +80,26 @@ export class CheckStore {
       .values(row)
       .onConflict((conflict) => conflict.column('call_id').doNothing())
       .execute();
+  }
+
+  /** Refuses a command once the output of the last 24 hours has used its quota: it shares a disk with the audit log. */
+  async requireRoom(now: Date, most: number): Promise<void> {
+    const since = new Date(now.getTime() - DAY_MS).toISOString();
+    const row = await this.#db
+      .selectFrom('dev_checks')
+      .select(({ fn }) => fn.sum<number | string | null>('output_bytes').as('bytes'))
+      .where('finished_at', '>', since)
+      .executeTakeFirst();
+    const stored = Number(row?.bytes ?? 0);
+    if (stored < most) return;
+    throw new ToolError(
+      'quota_exceeded',
+      `QA commands stored ${stored} bytes of output within 24 hours; dev.qa.daily_output_bytes is ${most}. Nothing was run.`,
+      {
+        hint: 'Wait, or ask a person to raise dev.qa.daily_output_bytes.',
+        detail: { reason: 'qa_output_quota', stored, limit: most },
+      },
+    );
   }
 
   /** The last word of each tool on a commit. */

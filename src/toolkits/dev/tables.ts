@@ -84,6 +84,8 @@ export interface DevTables {
     summary: string;
     log_tail: string;
     finished_at: string;
+    /** Bytes of output that were stored. */
+    output_bytes: number;
   };
   dev_attempts: {
     call_id: string;

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { lookup } from '../../lib/lookup.ts';
 
 // Every shortcut goes through the one listener below. A page's keys rest from the press that opens something until it is
 // closed, even while it loads, and a decision key that may have been meant for something else decides nothing.
@@ -122,8 +123,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 function find(name: string): { readonly kind: Kind; readonly run: Command } | undefined {
   for (const { current } of [...registered].reverse())
     for (const kind of KINDS) {
-      const commands = current[kind];
-      const run = commands && Object.hasOwn(commands, name) ? commands[name] : undefined;
+      const run = lookup(current[kind], name);
       if (run) return { kind, run };
     }
   return undefined;

@@ -1,9 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../../lib/file-error.ts';
 import type { Plan } from '../change/plan.ts';
 import type { Clone } from './clone.ts';
-import { runGit } from './git.ts';
 
 /** Writes the files of a plan as a tree, through an index of its own; the clone gains only unreachable objects. */
 export async function writeTree(
@@ -71,13 +70,7 @@ export async function isSameCommit(
   );
 }
 
-const OWNER = 'clone';
-
-/** Notes whose worktree the folder holds. The worktree's own `.git` file would say what the command in it wants. */
-export const noteClone = (folder: string, gitDir: string): Promise<void> =>
-  writeFile(join(folder, OWNER), gitDir);
-
-/** Folders for temporary indexes and worktrees, outside every clone, named after the process that made them. */
+/** Folders for temporary indexes, repositories and checkouts, outside every clone, named after the process that made them. */
 export class Scratch {
   readonly #root: string;
 
@@ -92,20 +85,33 @@ export class Scratch {
     try {
       return await work(folder);
     } finally {
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+      await removeFolder(folder);
     }
   }
 
-  /** Removes what killed processes left, and informs the clones that their temporary worktrees are gone. */
+  /** Removes what killed processes left. */
   async sweep(): Promise<void> {
     for (const name of await readdir(this.#root).catch(() => [])) {
       const pid = Number.parseInt(name, 10);
       if (!Number.isInteger(pid) || pid === process.pid || isAlive(pid)) continue;
-      const folder = join(this.#root, name);
-      const gitDir = await readFile(join(folder, OWNER), 'utf8').catch(() => undefined);
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-      if (gitDir) await runGit([`--git-dir=${gitDir}`, 'worktree', 'prune']).catch(() => {});
+      await removeFolder(join(this.#root, name)).catch(() => {});
     }
+  }
+}
+
+/** A command may have made folders that not even their owner can empty. */
+async function removeFolder(folder: string): Promise<void> {
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  await remove().catch(async () => {
+    await openFolders(folder);
+    await remove();
+  });
+}
+
+async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
   }
 }
 

@@ -4,7 +4,7 @@ import type { PreviewFile } from '../../../contract/preview.ts';
 import { lookup } from '../../../lib/lookup.ts';
 import type { Scratch } from './build-commit.ts';
 import type { Clone } from './clone.ts';
-import { runGit } from './git.ts';
+import { APART, initRepository, quotedPath, runGit } from './git.ts';
 
 /** What a path holds on one side of a change. A submodule's content is the id of its commit. */
 export interface Side {
@@ -20,7 +20,6 @@ export interface Sides {
 
 const MAX_BYTES = 256 * 1024 * 1024;
 /** Only the contents decide: no configuration and no attribute may make git show a text as something unreadable. */
-const ENV = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_ATTR_NOSYSTEM: '1' };
 const PLAIN = ['-c', 'core.quotePath=true', '-c', 'core.attributesFile=/dev/null'];
 const DIFF = ['diff-tree', '-r', '-M', '--no-ext-diff', '--no-textconv', '--no-color'];
 const PATCH = ['-p', '--binary', '-U3', '--src-prefix=a/', '--dst-prefix=b/'];
@@ -53,7 +52,7 @@ export function diffSides(
       ...commitStream('before', sides.before),
       ...commitStream('after', sides.after),
     ]);
-    await runGit([...PLAIN, `--git-dir=${gitDir}`, 'fast-import', '--quiet'], { env: ENV, input, signal });
+    await runGit([...PLAIN, `--git-dir=${gitDir}`, 'fast-import', '--quiet'], { env: APART, input, signal });
     return readDiff(gitDir, 'refs/heads/before', 'refs/heads/after', signal);
   });
 }
@@ -67,15 +66,11 @@ function inRepository<T>(
 ): Promise<T> {
   return scratch.use(async (folder) => {
     const gitDir = join(folder, 'diff.git');
-    const format = `--object-format=${isSha256 ? 'sha256' : 'sha1'}`;
-    await runGit([...PLAIN, 'init', '--quiet', '--bare', '--template=', format, gitDir], {
-      env: ENV,
-      signal,
-    });
+    await initRepository(gitDir, { bare: true, isSha256 }, signal);
     if (clone) {
       await mkdir(join(gitDir, 'objects', 'info'), { recursive: true });
       const objects = join(clone.gitDir, 'objects');
-      await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${quoted(objects)}\n`);
+      await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${quotedPath(objects)}\n`);
     }
     return work(gitDir);
   });
@@ -85,18 +80,14 @@ function commitStream(branch: string, files: ReadonlyMap<string, Side>): Buffer[
   const parts = [Buffer.from(`commit refs/heads/${branch}\ncommitter c <c@localhost> 0 +0000\ndata 0\n\n`)];
   for (const [path, { mode, content }] of files) {
     if (mode === '160000') {
-      parts.push(Buffer.from(`M 160000 ${Buffer.from(content).toString('utf8')} ${quoted(path)}\n`));
+      parts.push(Buffer.from(`M 160000 ${Buffer.from(content).toString('utf8')} ${quotedPath(path)}\n`));
     } else {
-      parts.push(Buffer.from(`M ${mode} inline ${quoted(path)}\ndata ${content.length}\n`));
+      parts.push(Buffer.from(`M ${mode} inline ${quotedPath(path)}\ndata ${content.length}\n`));
       parts.push(Buffer.from(content), Buffer.from('\n'));
     }
   }
   return [...parts, Buffer.from('\n')];
 }
-
-/** As git reads a name that may hold anything. */
-const quoted = (path: string): string =>
-  `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 
 async function readDiff(
   gitDir: string,
@@ -105,9 +96,9 @@ async function readDiff(
   signal: AbortSignal,
 ): Promise<PreviewFile[]> {
   const at = [...PLAIN, `--git-dir=${gitDir}`, ...DIFF];
-  const listed = await runGit([...at, '--raw', '--numstat', '-z', from, to], { env: ENV, signal });
+  const listed = await runGit([...at, '--raw', '--numstat', '-z', from, to], { env: APART, signal });
   const changes = parseChanges(listed.stdout.toString('utf8'));
-  const { stdout } = await runGit([...at, ...PATCH, from, to], { env: ENV, signal, maxBytes: MAX_BYTES });
+  const { stdout } = await runGit([...at, ...PATCH, from, to], { env: APART, signal, maxBytes: MAX_BYTES });
   const texts = splitPatches(stdout);
   let next = 0;
   return changes.map(({ status, ...change }): PreviewFile => {

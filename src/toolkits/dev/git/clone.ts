@@ -1,6 +1,6 @@
-import { realpath, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { ToolError } from '../../../contract/errors.ts';
 import { homePath } from '../../../lib/file-error.ts';
 import { shellWord } from '../../../lib/text.ts';
@@ -13,6 +13,8 @@ interface Setting {
 
 const TRANSPORT =
   /^(core\.(sshcommand|gitproxy|askpass|alternaterefscommand)|credential\.(.*\.)?helper|remote\..*\.(uploadpack|receivepack|vcs))$/s;
+
+const COMMIT_ID = /^[0-9a-f]{7,64}$/;
 
 /** A program whose name is no text cannot be removed: a variable holds only text. */
 const GARBLED = /^(filter|merge|hook)\..*\ufffd/s;
@@ -42,16 +44,37 @@ export class Clone {
     return this.#git(args, { ...options, env });
   }
 
+  /** Runs git on the files of one of the clone's working trees, whose own configuration may name more programs. */
+  async runIn(worktree: string, args: readonly string[]): Promise<GitAnswer> {
+    await this.quiet();
+    const { stdout } = await runGit([
+      ...['-C', worktree, 'rev-parse', '--path-format=absolute', '--git-dir', '--git-common-dir'],
+    ]);
+    const [gitDir = '', common = ''] = stdout.toString('utf8').trim().split('\n');
+    if ((await realpath(common)) !== this.gitDir) throw strayError(this.folder, worktree);
+    const at = [`--git-dir=${gitDir}`, `--work-tree=${worktree}`];
+    const env = quietEnv(worktree, await listSettings((list) => runGit([...at, ...list])));
+    return runGit([...at, ...args], { cwd: worktree, env });
+  }
+
   /** Variables under which git runs no program that a configuration names. */
   async quiet(how?: Quiet): Promise<Record<string, string>> {
     const settings = await this.#configured();
-    const own = settings.filter(isOwn);
-    const conditional = own.find(({ name }) => name.startsWith('includeif.'));
-    if (conditional) throw conditionalError(this.folder, conditional.name);
-    const garbled = own.find(({ name }) => GARBLED.test(name));
-    if (garbled) throw garbledError(this.folder, garbled.name);
-    const names = settings.map(({ name }) => name);
-    return settingsEnv(quietSettings(names, how));
+    if (settings.some((each) => isOwn(each) && each.name === 'core.worktree')) await this.workTree();
+    return quietEnv(this.folder, settings, how);
+  }
+
+  /**
+   * Where `core.worktree` puts the files of the clone, as git itself does for submodules: a folder whose `.git` leads
+   * back here. Any other would have a person's files overwritten.
+   */
+  async workTree(): Promise<string | undefined> {
+    const args = ['config', '--type=path', '--get', 'core.worktree'];
+    const { code, stdout } = await this.#git(args, { answers: [1] });
+    if (code !== 0) return undefined;
+    const folder = resolve(this.gitDir, stdout.toString('utf8').replace(/\n$/, ''));
+    if ((await gitDirOf(folder)) === this.gitDir) return folder;
+    throw strayError(this.folder, folder);
   }
 
   /** Settings of the clone itself that name a program for reaching remotes. */
@@ -66,12 +89,7 @@ export class Clone {
     const found = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
     const version = found.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
     if (this.#read?.version !== version) {
-      const { stdout } = await this.#git(['config', '--list', '--show-scope', '--name-only', '-z']);
-      const fields = stdout.toString('utf8').split('\0');
-      const settings: Setting[] = [];
-      for (let at = 0; at + 1 < fields.length; at += 2) {
-        settings.push({ scope: fields[at] ?? '', name: fields[at + 1] ?? '' });
-      }
+      const settings = await listSettings((list) => this.#git(list));
       // A file that is included can change without the one that includes it.
       const kept = settings.some(({ name }) => name.startsWith('include.'))
         ? undefined
@@ -91,10 +109,11 @@ export class Clone {
     return (await this.run(args, options)).stdout.toString('utf8').trim();
   }
 
-  /** The commit a full ref or commit id stands for, or undefined when there is none. */
-  async commit(revision: string, signal?: AbortSignal): Promise<string | undefined> {
+  /** The commit with this ID, or that `HEAD` stands on; undefined when there is none. */
+  async commit(id: string, signal?: AbortSignal): Promise<string | undefined> {
+    if (id !== 'HEAD' && !COMMIT_ID.test(id)) return undefined;
     const { code, stdout } = await this.run(
-      ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`],
+      ['rev-parse', '--verify', '--quiet', '--end-of-options', `${id}^{commit}`],
       {
         answers: [1, 128],
         signal,
@@ -104,7 +123,32 @@ export class Clone {
   }
 
   branch(name: string, signal?: AbortSignal): Promise<string | undefined> {
-    return this.commit(`refs/heads/${name}`, signal);
+    return this.#ref(`refs/heads/${name}`, signal);
+  }
+
+  /** The commit of a branch, of a tag, or with an ID, if a branch, tag or `HEAD` leads to it: stashes are not read. */
+  async resolve(ref: string, signal: AbortSignal): Promise<string | undefined> {
+    const branch = await this.branch(ref, signal);
+    if (branch !== undefined) return branch;
+    const tag = await this.#ref(`refs/tags/${ref}`, signal);
+    if (tag !== undefined) return this.commit(tag, signal);
+    const commit = await this.commit(ref, signal);
+    return commit !== undefined && (await this.#isReachable(commit, signal)) ? commit : undefined;
+  }
+
+  /** The object a ref of this whole name stands on. `rev-parse` would also take reflogs and names that end in `-g` and an ID. */
+  async #ref(name: string, signal?: AbortSignal): Promise<string | undefined> {
+    const { code, stdout } = await this.run(['show-ref', '--verify', '--hash', '--', name], {
+      answers: [1, 128],
+      signal,
+    });
+    return code === 0 ? stdout.toString('utf8').trim() : undefined;
+  }
+
+  async #isReachable(commit: string, signal: AbortSignal): Promise<boolean> {
+    if (await this.isAncestor(commit, 'HEAD')) return true;
+    const args = ['for-each-ref', `--contains=${commit}`, '--count=1', '--format=%(refname)'];
+    return (await this.text([...args, 'refs/heads/', 'refs/tags/', 'refs/remotes/'], { signal })) !== '';
   }
 
   async treeOf(commit: string, signal?: AbortSignal): Promise<string> {
@@ -155,6 +199,34 @@ export async function openClone(path: string, mayFetch = false): Promise<Clone> 
   }
 }
 
+/** The git folder that the `.git` of a working tree is, or names. */
+async function gitDirOf(worktree: string): Promise<string | undefined> {
+  const path = join(worktree, '.git');
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  const target = text === undefined ? path : resolve(worktree, text.replace(/^gitdir: /, '').trim());
+  return realpath(target).catch(() => undefined);
+}
+
+async function listSettings(git: (args: readonly string[]) => Promise<GitAnswer>): Promise<Setting[]> {
+  const { stdout } = await git(['config', '--list', '--show-scope', '--name-only', '-z']);
+  const fields = stdout.toString('utf8').split('\0');
+  const settings: Setting[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    settings.push({ scope: fields[at] ?? '', name: fields[at + 1] ?? '' });
+  }
+  return settings;
+}
+
+function quietEnv(folder: string, settings: readonly Setting[], how?: Quiet): Record<string, string> {
+  const own = settings.filter(isOwn);
+  const conditional = own.find(({ name }) => name.startsWith('includeif.'));
+  if (conditional) throw conditionalError(folder, conditional.name);
+  const garbled = own.find(({ name }) => GARBLED.test(name));
+  if (garbled) throw garbledError(folder, garbled.name);
+  const names = settings.map(({ name }) => name);
+  return settingsEnv(quietSettings(names, how));
+}
+
 /** Where git looks for the configuration of the person and of the machine. */
 const personalFiles = (env: NodeJS.ProcessEnv): readonly string[] => [
   env.GIT_CONFIG_SYSTEM ?? '/etc/gitconfig',
@@ -176,6 +248,13 @@ const conditionalError = (folder: string, name: string): ToolError =>
     { detail: { reason: 'clone_not_trusted', path: folder } },
   );
 
+const strayError = (folder: string, worktree: string): ToolError =>
+  new ToolError(
+    'not_allowed',
+    `${folder} names ${worktree} as its working tree (core.worktree, or a linked worktree), but that directory does not belong to it. A person can run: git -C ${shellWord(folder)} config --unset core.worktree`,
+    { detail: { reason: 'clone_not_trusted', path: folder } },
+  );
+
 const garbledError = (folder: string, name: string): ToolError =>
   new ToolError(
     'not_allowed',
@@ -194,7 +273,7 @@ const foreignError = (folder: string, cause: unknown): ToolError =>
 const PLAIN_MERGE = 'git merge-file --marker-size=%L %A %O %B';
 
 export interface Quiet {
-  /** Filters stay as they are configured: where a person's own files are written, or a person said so. */
+  /** Filters stay as they are configured, because a person said so. */
   readonly filters?: boolean;
 }
 

@@ -67,6 +67,24 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** Without this git reaches nothing: an object that a clone lacks would be fetched by any program the clone names. */
 export const NETWORK = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
 
+/** No configuration but that of the repository itself, and no attributes of the machine. */
+export const APART = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_ATTR_NOSYSTEM: '1' };
+
+/** Makes an empty repository of our own. */
+export async function initRepository(
+  folder: string,
+  { bare, isSha256 }: { readonly bare: boolean; readonly isSha256: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const format = `--object-format=${isSha256 ? 'sha256' : 'sha1'}`;
+  const kind = bare ? ['--bare'] : [];
+  await runGit(['init', '--quiet', ...kind, '--template=', format, folder], { env: APART, signal });
+}
+
+/** As git reads a path that may hold anything. */
+export const quotedPath = (path: string): string =>
+  `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
+
 /** Runs git and answers its output. Throws GitError on any other exit code, ToolError when git cannot run. */
 export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
   options.signal?.throwIfAborted();

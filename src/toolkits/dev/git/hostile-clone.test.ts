@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../../contract/json.ts';
@@ -105,6 +114,73 @@ describe('a clone whose own configuration names programs', () => {
     await world.call('dev_pr_merge', { repo: '.', pr_number: 1 }, { principal: ADA });
     expect(git(repo, 'show', 'main:a.txt')).toBe(lines('one', 'seven').trim());
     expect(readdirSync(ran)).toEqual([]);
+  });
+
+  it.each(['the clone', 'a linked worktree'])(
+    'runs no filter or hook when a person merges into a branch that %s has checked out',
+    async (where) => {
+      await open();
+      await world.call('code_branch_pr_create', change('fix/a'));
+      const linked = where !== 'the clone';
+      const at = linked ? join(folder, 'beside') : repo;
+      if (linked) {
+        git(repo, 'checkout', '-q', '--detach');
+        git(repo, 'worktree', 'add', '-q', at, 'main');
+        git(repo, 'config', 'extensions.worktreeConfig', 'true');
+      }
+      const settings = {
+        'filter.evil.smudge': mark('smudge', 'cat'),
+        'filter.evil.clean': mark('clean', 'cat'),
+        'filter.evil.required': 'true',
+        'filter.a=b.process': mark('process'),
+        'core.fsmonitor': mark('fsmonitor'),
+        'core.hooksPath': join(repo, '.git/hooks'),
+        'core.attributesFile': join(folder, 'attributes'),
+        'branch.main.mergeOptions': '--squash',
+        'merge.verifySignatures': 'true',
+      };
+      for (const [key, value] of Object.entries(settings))
+        git(at, 'config', ...(linked ? ['--worktree'] : []), key, value);
+      for (const name of HOOKS) {
+        mkdirSync(join(repo, '.git/hooks'), { recursive: true });
+        writeFileSync(join(repo, '.git/hooks', name), `#!/bin/sh\n${mark(`hook-${name}`)}\n`, {
+          mode: 0o755,
+        });
+      }
+      // Git looks at the content again, through the filter, where the time of a file differs.
+      utimesSync(join(at, 'a.txt'), new Date(0), new Date(0));
+      await world.call('dev_pr_merge', { repo: '.', pr_number: 1 }, { principal: ADA });
+      expect(readdirSync(ran)).toEqual([]);
+      expect(readFileSync(join(at, 'a.txt'), 'utf8')).toBe('two\n');
+      expect(git(repo, 'show', 'main:a.txt')).toBe('two');
+    },
+  );
+
+  it('is not used at all where its configuration puts its working tree elsewhere', async () => {
+    const victim = join(folder, 'victim');
+    mkdirSync(victim);
+    writeFileSync(join(victim, 'a.txt'), 'one\n');
+    await open({ qa: { test: CAT } });
+    await world.call('code_branch_pr_create', change('fix/a'));
+    set({ 'core.worktree': victim });
+    const refused = { code: 'not_allowed', message: expect.stringContaining('core.worktree') };
+    const merge = () => world.call('dev_pr_merge', { repo: '.', pr_number: 1 }, { principal: ADA });
+    await expect(merge()).rejects.toMatchObject(refused);
+    await expect(test()).rejects.toMatchObject(refused);
+    expect([readdirSync(victim), readFileSync(join(victim, 'a.txt'), 'utf8')]).toEqual([['a.txt'], 'one\n']);
+  });
+
+  it('merges into its own files where git keeps its git folder apart, as for a submodule', async () => {
+    const gitDir = join(folder, 'super/.git/modules/app');
+    mkdirSync(join(gitDir, '..'), { recursive: true });
+    git(repo, 'init', '-q', '--separate-git-dir', gitDir);
+    git(repo, 'config', 'core.worktree', '../../../../app');
+    await open({ qa: { test: CAT } });
+    await world.call('code_branch_pr_create', change('fix/a'));
+    expect(await test()).toMatchObject({ status: 'pass', report: { stdout: 'two\nb\n' } });
+    await world.call('dev_pr_merge', { repo: '.', pr_number: 1 }, { principal: ADA });
+    expect(readFileSync(join(repo, 'a.txt'), 'utf8')).toBe('two\n');
+    expect(git(repo, 'status', '--porcelain')).toBe('');
   });
 
   it('is not used at all where its configuration includes more under a condition', async () => {

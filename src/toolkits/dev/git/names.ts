@@ -60,6 +60,22 @@ export function requireFreeName(name: string, existing: readonly string[]): void
   });
 }
 
+/** What git forbids in names, which is also what its revisions are written with: reflogs, ranges, paths, searches. */
+const NO_NAME = /^[-/@]$|^-|^refs\/|@\{|\.\.|[\p{Cc} ~^:?*[\\]|^\/|\/$|\/\/|(^|\/)\.|\.$|\.lock(\/|$)/u;
+
+/** Refuses a ref that is not the plain name of a branch or tag, or a commit ID. */
+export function checkRef(ref: string): void {
+  if (!NO_NAME.test(ref)) return;
+  throw new ToolError(
+    'invalid_input',
+    `ref ${JSON.stringify(ref.slice(0, 200))} is not the name of a branch or tag, or a commit ID. Reflogs, ranges and other revisions are not accepted.`,
+    {
+      hint: 'Give the short name of a branch or tag, or a commit ID.',
+      detail: { reason: 'ref_invalid', ref: ref.slice(0, 200) },
+    },
+  );
+}
+
 export const refError = (ref: string, where: string): ToolError =>
   new ToolError(
     'not_found',

@@ -184,18 +184,18 @@ function inBubblewrap(): void {
       FETCH_HEAD: SECRET,
       'hooks/post-checkout': SECRET,
     });
-    const gitDir = join(repo, '.git');
-    const script = `${SEARCH} walk(${JSON.stringify(gitDir)}, 0);
+    const script = `${SEARCH} walk('.git', 0);
       const run = (...args) => String(require('child_process').execFileSync('git', args)).trim();
+      const own = run('config', '--local', '--list');
       fs.writeFileSync('value.txt', 'changed\\n'); fs.writeFileSync('new.txt', '');
-      console.log(JSON.stringify({ found, shown: fs.readdirSync(${JSON.stringify(gitDir)}), worktrees: fs.readdirSync(${JSON.stringify(join(gitDir, 'worktrees'))}),
-        own: run('config', '--worktree', '--list'), status: run('status', '--porcelain'), log: run('log', '--format=%s'), head: run('rev-parse', 'HEAD'),
-        top: run('rev-parse', '--show-toplevel') === process.cwd(), diff: run('diff', '--stat'), name: run('describe', '--dirty'), files: run('ls-files'), branches: run('branch', '--list', '--format=%(refname:short)', 'main') }));`;
-    const seen = (await see(script)) as { shown: string[] };
-    expect(seen).toMatchObject({
+      console.log(JSON.stringify({ found, clone: fs.existsSync(${JSON.stringify(join(repo, '.git'))}), own: own.split('\\n').filter((line) => !line.startsWith('core.')), ignoreCase: run('config', 'core.ignoreCase'),
+        status: run('status', '--porcelain'), log: run('log', '--format=%s'), head: run('rev-parse', 'HEAD'),
+        top: run('rev-parse', '--show-toplevel') === process.cwd(), diff: run('diff', '--stat'), name: run('describe', '--dirty'), files: run('ls-files') }));`;
+    expect(await see(script)).toMatchObject({
       found: [],
-      worktrees: ['tree'],
-      own: 'core.ignorecase=false',
+      clone: false,
+      own: [],
+      ignoreCase: 'false',
       status: 'M value.txt\n?? new.txt',
       log: 'first',
       head: git(repo, 'rev-parse', 'HEAD'),
@@ -203,20 +203,71 @@ function inBubblewrap(): void {
       diff: expect.stringContaining('1 file changed'),
       name: 'v1-dirty',
       files: 'value.txt',
-      branches: 'main',
     });
-    const known = ['HEAD', 'config', 'info', 'objects', 'packed-refs', 'refs', 'worktrees'];
-    expect(seen.shown.sort()).toEqual(known);
+  });
+
+  it('reads no object that its commit does not contain: not staged, stashed, amended or on another branch', async () => {
+    const other = join(folder, 'lender');
+    git(folder, 'clone', '-q', '--bare', repo, other);
+    const borrowed = git(other, 'hash-object', '-w', join(folder, 'elsewhere.txt'));
+    writeFileSync(join(repo, '.git/objects/info/alternates'), `${other}/objects\n`);
+    const commit = (text: string, ...how: string[]) => {
+      writeFileSync(join(repo, 'value.txt'), text);
+      git(repo, 'commit', '-q', '-a', '-m', 'next', ...how);
+      return git(repo, 'rev-parse', 'HEAD:value.txt');
+    };
+    git(repo, 'checkout', '-q', '-b', 'side');
+    const hidden = [borrowed, commit(`${SECRET} side`)];
+    git(repo, 'checkout', '-q', 'main');
+    hidden.push(commit(`${SECRET} history`), commit(`${SECRET} amended`));
+    commit('base\n', '--amend');
+    writeFileSync(join(repo, 'value.txt'), `${SECRET} stashed`);
+    git(repo, 'stash', 'push', '-q');
+    hidden.push(git(repo, 'rev-parse', 'stash:value.txt'));
+    // Some of it in a pack, some loose.
+    git(repo, 'repack', '-q', '-a', '-d', '--keep-unreachable');
+    git(repo, 'tag', '-a', 'v1', '-m', 'one');
+    git(repo, 'add', 'not-committed.txt');
+    hidden.push(git(repo, 'rev-parse', ':not-committed.txt'));
+    for (const id of hidden) expect(git(repo, 'cat-file', '-p', id)).toContain(SECRET);
+    const script = `${SEARCH} const { execFileSync, spawnSync } = require('child_process');
+      const run = (...args) => String(execFileSync('git', args)).trim();
+      const objects = run('cat-file', '--batch-all-objects', '--batch');
+      walk(${JSON.stringify(folder)}, 0); walk(process.cwd(), 0);
+      console.log(JSON.stringify({ found, objects: objects.includes('S3' + 'CRET'), base: objects.includes('base'),
+        read: ${JSON.stringify(hidden)}.filter((id) => spawnSync('git', ['cat-file', '-e', id]).status === 0),
+        clone: fs.existsSync(${JSON.stringify(join(repo, '.git'))}), lender: fs.existsSync(${JSON.stringify(other)}), refs: run('for-each-ref', '--format=%(refname)'), reflog: run('reflog') }));`;
+    expect(await see(script)).toEqual({
+      found: [],
+      objects: false,
+      base: true,
+      read: [],
+      clone: false,
+      lender: false,
+      refs: 'refs/tags/v1',
+      reflog: '',
+    });
+  });
+
+  it('has none of the clone even where the configuration opens the folder around it', async () => {
+    symlinkSync(folder, join(home, 'link'));
+    for (const opened of [folder, join(home, 'link')]) {
+      const places = ['app/.git', 'data/keys', 'app'].map((name) => join(opened, name));
+      const script = `const fs = require('fs'); console.log(JSON.stringify(${JSON.stringify(places)}.map((at) => { try { return fs.readdirSync(at) } catch { return [] } })))`;
+      const files = ['.git', 'not-committed.txt', 'value.txt'];
+      expect(await see(script, { readable: [opened] })).toEqual([[], [], files]);
+      await world.closeStore();
+    }
   });
 
   it('cannot bend what the command sees by what setup leaves behind', async () => {
     // Setup looks for the folder around its worktree and puts links where the next mounts come from.
     const script = `const fs = require('fs'); const at = require('path').dirname(process.cwd());
-      for (const [name, target] of [['home', ${JSON.stringify(home)}], ['git-config', ${JSON.stringify(join(home, '.netrc'))}], ['worktree-config', ${JSON.stringify(join(home, '.netrc'))}]]) {
+      for (const [name, target] of [['home', ${JSON.stringify(home)}], ['tmp', ${JSON.stringify(home)}]]) {
         try { fs.rmSync(at + '/' + name, { recursive: true, force: true }) } catch {}
         try { fs.symlinkSync(target, at + '/' + name) } catch {}
       }
-      fs.writeFileSync('.git', 'gitdir: ${join(repo, '.git/worktrees/../modules')}\\n');`;
+      fs.rmSync('.git', { recursive: true }); fs.writeFileSync('.git', 'gitdir: ${join(repo, '.git')}\\n');`;
     const test = `${SEARCH} walk(${JSON.stringify(folder)}, 0); fs.writeFileSync(process.env.HOME + '/left', 'x'); console.log(JSON.stringify(found))`;
     expect(await see(test, { setup: [process.execPath, '-e', script] })).toEqual([]);
     expect(existsSync(join(home, 'left'))).toBe(false);
@@ -272,7 +323,7 @@ function inBubblewrap(): void {
       spawnSync('mount', ['-o', 'remount,rw,bind', '/usr']); spawnSync('mount', ['-t', 'tmpfs', 'x', '/etc']);
       for (const path of ${JSON.stringify(targets)}) { try { fs.mkdirSync(require('path').dirname(path), { recursive: true }); fs.writeFileSync(path, 'evil') } catch {} }
       fs.writeFileSync('allowed', 'x'); fs.writeFileSync(process.env.TMPDIR + '/allowed', 'x'); fs.writeFileSync(process.env.HOME + '/allowed', 'x');
-      const ro = ['/usr', '/etc', ${JSON.stringify(join(repo, '.git'))}].filter((at) => { try { fs.writeFileSync(at + '/evil', ''); return true } catch { return false } });
+      const ro = ['/usr', '/etc'].filter((at) => { try { fs.writeFileSync(at + '/evil', ''); return true } catch { return false } });
       console.log(JSON.stringify(ro));`;
     expect(await see(script)).toEqual([]);
     expect([snapshot(repo), readFileSync(join(repo, '.git/config'), 'utf8')]).toEqual(before);
@@ -330,6 +381,28 @@ function inBubblewrap(): void {
     for (let tries = 0; tries < 250 && processesWith(marker) > 0; tries += 1)
       await new Promise((resolve) => setTimeout(resolve, 20));
     expect(processesWith(marker)).toBe(0);
+  });
+
+  it.each([
+    ['many files', `for (let n = 0; ; n += 1) fs.writeFileSync('file' + n, Buffer.alloc(262144, 1))`],
+    ['one file', `fs.writeFileSync(process.env.TMPDIR + '/file', Buffer.alloc(67108864, 1))`],
+    [
+      'its home',
+      `for (let n = 0; ; n += 1) fs.writeFileSync(process.env.HOME + '/file' + n, Buffer.alloc(262144, 1))`,
+    ],
+  ])('is stopped when it fills the disk with %s, and says so', async (_what, write) => {
+    const limit = 4_194_304;
+    const script = `const fs = require('fs'); console.log('before'); ${write}`;
+    const reply = await call({ disk_limit_bytes: limit, test: [process.execPath, '-e', script] });
+    expect(reply).toMatchObject({
+      status: 'error',
+      report: { exit_code: -1, stdout: 'before\n', sandbox: 'bwrap' },
+      error: {
+        code: 'qa_quota_exceeded',
+        message: expect.stringContaining('dev.qa.disk_limit_bytes is 4194304'),
+      },
+    });
+    expect(readdirSync(join(folder, 'data/dev/scratch'))).toEqual([]);
   });
 
   it('is an error when there is no such program, as it is without bubblewrap', async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { DiskWatch } from './disk.ts';
 
 export interface ProcessOptions {
   readonly argv: readonly string[];
@@ -9,13 +10,17 @@ export interface ProcessOptions {
   readonly timeoutMs: number;
   readonly limitBytes: number;
   readonly artifactBytes: number;
+  /** What the command may write to this folder. */
+  readonly disk: { readonly folder: string; readonly limitBytes: number };
   readonly signal: AbortSignal;
   /** Called now and then with the last line of output. */
   onLine(line: string): void;
 }
 
 export interface Ended {
-  readonly how: 'exit' | 'timeout' | 'not_started';
+  readonly how: 'exit' | 'timeout' | 'quota' | 'not_started';
+  /** Why the command was stopped before its end. */
+  readonly problem?: string;
   readonly exitCode: number;
   readonly durationMs: number;
   readonly stdout: CappedText;
@@ -69,15 +74,20 @@ export async function runProcess(options: ProcessOptions): Promise<Ended> {
     stop();
   }, options.timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
+  // At once: what is given time to end goes on writing.
+  const kill = () => killGroup(child, 'SIGKILL');
+  const watch = new DiskWatch(options.disk.folder, options.disk.limitBytes, kill);
 
   try {
     const exit = await ended(child);
+    const problem = await watch.end(exit !== 0);
     if (signal.aborted) throw signal.reason;
     const durationMs = Math.round(performance.now() - started);
     if (exit instanceof Error) {
       texts.stderr.add(Buffer.from(`${program} could not be started: ${exit.message}\n`));
       return { how: 'not_started', exitCode: -1, durationMs, ...texts };
     }
+    if (problem !== undefined) return { how: 'quota', problem, exitCode: -1, durationMs, ...texts };
     return { how: timedOut ? 'timeout' : 'exit', exitCode: timedOut ? -1 : exit, durationMs, ...texts };
   } finally {
     clearTimeout(timer);

@@ -277,17 +277,32 @@ describe('qa_test and qa_lint', () => {
     expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(1);
   });
 
-  it('sweeps the worktree of a killed process at the next start', async () => {
+  it('keeps a part of endless output, counts the rest, and refuses more once the day is used up', async () => {
+    const marker = join(folder, 'ran');
+    const noise = `require("fs").appendFileSync(${JSON.stringify(marker)}, "x"); process.stdout.write("y".repeat(1_000_000))`;
+    const run_id = await open({ output_limit_bytes: 1024, daily_output_bytes: 20_000, test: node(noise) });
+    const call = () => world.call('qa_test', { run_id });
+    const { data, artifacts } = await call();
+    expect(report(data)).toMatchObject({
+      stdout: expect.stringContaining('[998976 bytes omitted]'),
+      stdout_truncated: true,
+    });
+    const stored = artifacts.reduce((sum, { text }) => sum + text.length, 0);
+    expect(stored).toBeLessThan(20_000);
+    await call();
+    await expect(call()).rejects.toMatchObject({
+      code: 'quota_exceeded',
+      message: expect.stringContaining('dev.qa.daily_output_bytes is 20000'),
+      detail: { reason: 'qa_output_quota' },
+    });
+    expect(readFileSync(marker, 'utf8')).toBe('xx');
+  });
+
+  it('sweeps the checkout of a killed process at the next start', async () => {
     const scratch = join(folder, 'data/dev/scratch/999999999-dead');
-    mkdirSync(scratch, { recursive: true });
-    git(repo, 'worktree', 'add', '-q', '--detach', join(scratch, 'tree'));
-    writeFileSync(join(scratch, 'clone'), join(repo, '.git'));
-    // What the command in it may have written is not believed.
-    writeFileSync(join(scratch, 'tree/.git'), 'gitdir: /elsewhere/worktrees/tree\n');
-    expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(2);
+    mkdirSync(join(scratch, 'tree/.git'), { recursive: true });
     await open({});
     expect(existsSync(scratch)).toBe(false);
-    expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(1);
   });
 
   it('refuses to run unconfined when the configuration demands bubblewrap and there is none', async () => {

@@ -2,9 +2,10 @@ import { ToolError } from '../../../contract/errors.ts';
 import type { QaSettings, RepoSettings } from '../config.ts';
 import type { Scratch } from '../git/build-commit.ts';
 import type { Clone } from '../git/clone.ts';
+import { type Checkout, withCheckout } from './checkout.ts';
+import { limitFiles } from './disk.ts';
 import { type Ended, runProcess } from './process.ts';
 import { bwrapWorks, confine, qaEnvironment } from './sandbox.ts';
-import { type Worktree, withWorktree } from './worktree.ts';
 
 export type QaKind = 'test' | 'lint';
 export type QaStatus = 'pass' | 'fail' | 'timeout' | 'error';
@@ -39,6 +40,8 @@ export interface QaResult {
   readonly report: QaReport;
   readonly stdout: string;
   readonly stderr: string;
+  /** Why the command was stopped before its end. */
+  readonly problem?: string | undefined;
 }
 
 export interface QaJob {
@@ -48,6 +51,8 @@ export interface QaJob {
   readonly commands: QaCommands;
   readonly signal: AbortSignal;
   onProgress(message: string): void;
+  /** Throws when nothing may run now; asked when it is the command's turn. */
+  admit(): Promise<void>;
 }
 
 export interface QaCommands {
@@ -103,19 +108,20 @@ export class QaRunner {
   }
 
   async #checkOut(job: QaJob): Promise<QaResult> {
+    await job.admit();
     const sandbox = await this.sandbox();
     const tree = await job.clone.treeOf(job.commit, job.signal);
     job.onProgress(`Checking out ${job.commit.slice(0, 12)}.`);
     const how = { filters: job.commands.filters, signal: job.signal };
-    return withWorktree(job.clone, this.#scratch, job.commit, how, async (worktree) => {
+    return withCheckout(job.clone, this.#scratch, job.commit, how, async (checkout) => {
       const { setup, command } = job.commands;
       if (setup) {
-        const ended = await this.#execute(setup, job, worktree, sandbox, this.#settings.setup_network);
+        const ended = await this.#execute(setup, job, checkout, sandbox, this.#settings.setup_network);
         if (ended.how !== 'exit' || ended.exitCode !== 0) {
           return this.#result('error', 'setup', setup, ended, job, tree, sandbox);
         }
       }
-      const ended = await this.#execute(command, job, worktree, sandbox, this.#settings.network);
+      const ended = await this.#execute(command, job, checkout, sandbox, this.#settings.network);
       return this.#result(statusOf(ended), 'command', command, ended, job, tree, sandbox);
     });
   }
@@ -123,28 +129,29 @@ export class QaRunner {
   async #execute(
     command: readonly string[],
     job: QaJob,
-    worktree: Worktree,
+    checkout: Checkout,
     sandbox: 'bwrap' | 'none',
     network: boolean,
   ): Promise<Ended> {
     job.onProgress(`Running ${showCommand(command)}`);
-    const env = qaEnvironment(this.#env, job.commands.env, worktree.tmp);
+    const env = qaEnvironment(this.#env, job.commands.env, checkout.tmp);
     const { readable } = this.#settings;
     const bounds = {
-      ...worktree,
-      gitDir: job.clone.gitDir,
-      dataDir: this.#dataDir,
+      ...checkout,
+      hidden: [this.#dataDir, job.clone.gitDir],
       env,
       readable,
       network,
     };
+    const { disk_limit_bytes: limitBytes } = this.#settings;
     const ended = await runProcess({
-      argv: sandbox === 'bwrap' ? await confine(command, bounds) : command,
-      cwd: worktree.workDir,
+      argv: sandbox === 'bwrap' ? limitFiles(await confine(command, bounds), limitBytes) : command,
+      cwd: checkout.workDir,
       env,
       timeoutMs: job.commands.timeoutSeconds * 1000,
       limitBytes: this.#settings.output_limit_bytes,
       artifactBytes: this.#settings.output_limit_bytes * ARTIFACT_FACTOR,
+      disk: { folder: checkout.folder, limitBytes },
       signal: job.signal,
       onLine: (line) => job.onProgress(line),
     });
@@ -178,6 +185,7 @@ export class QaRunner {
   ): QaResult {
     return {
       status,
+      problem: ended.problem,
       stdout: ended.fullStdout.text(),
       stderr: ended.fullStderr.text(),
       report: {
@@ -204,7 +212,7 @@ const neverStarted = ({ how, exitCode, stdout, stderr }: Ended): boolean =>
 
 function statusOf(ended: Ended): QaStatus {
   if (ended.how === 'timeout') return 'timeout';
-  if (ended.how === 'not_started') return 'error';
+  if (ended.how === 'not_started' || ended.how === 'quota') return 'error';
   return ended.exitCode === 0 ? 'pass' : 'fail';
 }
 

@@ -5,14 +5,13 @@ import { join, relative, resolve } from 'node:path';
 import { homePath } from '../../../lib/file-error.ts';
 import { put } from '../../../lib/lookup.ts';
 import {
-  borrowedObjects,
   covers,
-  exists,
   isSystem,
   packageCaches,
   programFolders,
   resolverFile,
   showSystem,
+  within,
 } from './visible.ts';
 
 export interface Confinement {
@@ -21,16 +20,8 @@ export interface Confinement {
   readonly tmp: string;
   /** What stands where the person's home folder is: empty at first, kept from setup to command. */
   readonly home: string;
-  /** Git folder of the clone; the command sees what reading commits takes. */
-  readonly gitDir: string;
-  /** What git keeps there for this worktree. */
-  readonly worktreeGitDir: string;
-  /** Stands for the configuration of the clone, which may hold passwords. */
-  readonly gitConfig: string;
-  /** Stands for the configuration of the worktree, which git copies from the clone. */
-  readonly worktreeConfig: string;
-  /** Our own data, which stays hidden even inside a folder that was opened. */
-  readonly dataDir: string;
+  /** Our own data and the git folder of the clone, which stay hidden even inside a folder that was opened. */
+  readonly hidden: readonly string[];
   /** What the command will see of the environment. */
   readonly env: Readonly<Record<string, string>>;
   /** Files and folders the configuration opens on purpose. */
@@ -38,8 +29,6 @@ export interface Confinement {
   readonly network: boolean;
 }
 
-/** Of a git folder only this is shown. Other configuration, reflogs and submodules may name passwords. */
-const SHOWN_OF_GIT = ['HEAD', 'objects', 'refs', 'reftable', 'packed-refs', 'shallow', 'info'];
 const NAMESPACES = ['--unshare-all', '--cap-drop', 'ALL'];
 
 const works = new Map<string | undefined, Promise<boolean>>();
@@ -62,21 +51,20 @@ function probeBwrap(): Promise<boolean> {
 }
 
 /**
- * The command with the system's programs, its worktree and nothing else: no network, no other processes, no home
+ * The command with the system's programs, its checkout and nothing else: no network, no other processes, no home
  * folder, no other temporary files, none of our own data. What is not named here does not exist for it.
  */
 export async function confine(argv: readonly string[], to: Confinement): Promise<string[]> {
   const home = to.env.HOME && !isSystem(to.env.HOME) ? to.env.HOME : undefined;
   const readOnly = [
-    ...(await programFolders(to.env.PATH ?? '', home, [homedir(), to.dataDir])),
+    ...(await programFolders(to.env.PATH ?? '', home, [homedir(), ...to.hidden])),
     ...(home && !to.network ? await packageCaches(home, to.home) : []),
     ...(to.network ? await resolverFile() : []),
     ...to.readable.map(homePath),
   ];
-  const borrowed = await borrowedObjects(to.gitDir);
-  const mounts = [...readOnly, ...borrowed, to.gitDir, to.dataDir, to.tmp, to.workDir];
+  const hidden = await within(readOnly, to.hidden);
+  const mounts = [...readOnly, ...hidden, to.tmp, to.workDir];
   if (home) await removeLinks(to.home, resolve(home), mounts);
-  const opened = readOnly.some((path) => covers(path, to.dataDir));
   return [
     'bwrap',
     '--die-with-parent',
@@ -87,8 +75,7 @@ export async function confine(argv: readonly string[], to: Confinement): Promise
     ...['--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/var/tmp', '--dir', '/run'],
     ...(home ? ['--bind', to.home, home] : []),
     ...readOnly.flatMap(show),
-    ...(opened ? ['--tmpfs', to.dataDir] : []),
-    ...(await showGit(to, borrowed)),
+    ...hidden.flatMap((path) => ['--tmpfs', path]),
     ...['--bind', to.tmp, to.tmp, '--bind', to.workDir, to.workDir, '--chdir', to.workDir, '--'],
     ...argv,
   ];
@@ -104,22 +91,6 @@ async function removeLinks(ownHome: string, home: string, mounts: readonly strin
       if (found?.isSymbolicLink()) await rm(at);
     }
   }
-}
-
-async function showGit(
-  { gitDir, worktreeGitDir, gitConfig, worktreeConfig }: Confinement,
-  borrowed: readonly string[],
-): Promise<string[]> {
-  const ownConfig = join(worktreeGitDir, 'config.worktree');
-  return [
-    ...['--tmpfs', gitDir],
-    ...SHOWN_OF_GIT.flatMap((name) => show(join(gitDir, name))),
-    ...borrowed.flatMap(show),
-    ...['--ro-bind', gitConfig, join(gitDir, 'config')],
-    ...['--ro-bind', worktreeGitDir, worktreeGitDir],
-    ...((await exists(ownConfig)) ? ['--ro-bind', worktreeConfig, ownConfig] : []),
-    ...['--remount-ro', gitDir],
-  ];
 }
 
 const show = (path: string): string[] => ['--ro-bind-try', path, path];

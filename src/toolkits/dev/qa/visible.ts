@@ -1,4 +1,4 @@
-import { lstat, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 
 /** Where systems keep their programs. Everything else (home folders, /var, /run, /srv, /mnt …) is not there at all. */
@@ -81,13 +81,6 @@ export async function packageCaches(home: string, ownHome: string): Promise<stri
   return present(free);
 }
 
-/** Other repositories whose objects this one borrows. */
-export async function borrowedObjects(gitDir: string): Promise<string[]> {
-  const text = await readFile(join(gitDir, 'objects/info/alternates'), 'utf8').catch(() => '');
-  const folders = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return present(folders.map((folder) => resolve(gitDir, 'objects', folder)));
-}
-
 /** Names of hosts are looked up by a file that many systems keep in /run. */
 export async function resolverFile(): Promise<string[]> {
   const path = await realpath('/etc/resolv.conf').catch(() => undefined);
@@ -97,6 +90,18 @@ export async function resolverFile(): Promise<string[]> {
 /** Is the second path the first one, or inside it? */
 export const covers = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+
+/** Where these paths appear inside opened folders, also when a link leads there. */
+export async function within(opened: readonly string[], paths: readonly string[]): Promise<string[]> {
+  const targets = await withTargets(paths);
+  const found = new Set<string>();
+  for (const folder of opened) {
+    for (const name of await withTargets([folder])) {
+      for (const path of targets) if (covers(name, path)) found.add(join(folder, relative(name, path)));
+    }
+  }
+  return [...found];
+}
 
 /** The paths as given, and where links lead: what is mounted is the target. */
 async function withTargets(paths: readonly string[]): Promise<string[]> {

@@ -270,19 +270,19 @@ export const codeSearch = defineDevTool({
   },
 });
 
-async function commitFor(
+/** The commit a tool with a `ref` reads: every such tool resolves it here. */
+export async function commitFor(
   args: { readonly run_id: string; readonly ref?: string | undefined },
   services: DevServices,
   signal: AbortSignal,
 ): Promise<{ repo: Repo; commit: string }> {
   const { run, repo } = await services.open(args.run_id);
   const name = args.ref ?? run.head_branch ?? run.base_branch;
+  // A run that began on no branch.
+  if (name === 'HEAD' && run.base_commit !== null) return { repo, commit: run.base_commit };
   if (name === null)
     throw new ToolError('not_found', `${repo.name} had no commit when the run began; give a ref.`, {
       detail: { reason: 'no_base' },
     });
-  return {
-    repo,
-    commit: await repo.forge.resolveRef(name === 'HEAD' ? (run.base_commit ?? name) : name, signal),
-  };
+  return { repo, commit: await repo.forge.resolveRef(name, signal) };
 }

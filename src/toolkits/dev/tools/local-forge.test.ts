@@ -54,6 +54,71 @@ describe('on a local clone', () => {
     expect(await world.view('runs')).toMatchObject({ runs: [{ repo: 'widgets', base_branch: 'main' }, {}] });
   });
 
+  it('reads branches, tags and commits that they lead to, and nothing that git keeps beside them', async () => {
+    const path = 'README.md';
+    const write = (text: string) => writeFileSync(join(repo, path), text);
+    write('older\n');
+    git(repo, 'commit', '-q', '-a', '-m', 'discarded');
+    const discarded = git(repo, 'rev-parse', 'HEAD');
+    write('tagged\n');
+    git(repo, 'commit', '-q', '-a', '--amend', '-m', 'kept');
+    git(repo, 'tag', '-a', 'v1', '-m', 'one');
+    const kept = git(repo, 'rev-parse', 'HEAD');
+    write('stashed\n');
+    git(repo, 'stash', 'push', '-q');
+    const stash = git(repo, 'rev-parse', 'stash');
+    const read = (ref: string) => world.call('code_read', { run_id, path, ref });
+    for (const ref of ['main', 'v1', kept, kept.slice(0, 10), 'HEAD'])
+      expect((await read(ref)).data, ref).toMatchObject({ content: ref === 'HEAD' ? 'hello\n' : 'tagged\n' });
+
+    const missing = [
+      stash,
+      stash.slice(0, 10),
+      discarded,
+      'stash',
+      `x-g${stash}`,
+      `main-1-g${stash.slice(0, 12)}`,
+    ];
+    const revisions = [
+      ...[
+        'main@{1}',
+        'HEAD@{1}',
+        'stash@{0}',
+        '@{-1}',
+        'main@{upstream}',
+        '@',
+        'refs/stash',
+        'refs/heads/main',
+      ],
+      ...['main~1', 'main^', 'main^{/first}', ':/first', 'main..v1', 'main...v1', '^main', 'main:README.md'],
+      ...['--all', '-1', 'main\n', 'ma*', '../HEAD', 'main.lock'],
+    ];
+    const tools: { tool: string; args: JsonObject }[] = [
+      { tool: 'code_read', args: { path } },
+      { tool: 'code_tree', args: {} },
+      { tool: 'code_search', args: { query: 'e' } },
+      { tool: 'github_checks_get', args: {} },
+    ];
+    for (const { tool, args } of tools) {
+      for (const ref of missing)
+        await expect(world.call(tool, { run_id, ...args, ref }), `${tool} ${ref}`).rejects.toMatchObject({
+          code: 'not_found',
+          detail: { reason: 'ref_not_found' },
+        });
+      for (const ref of revisions)
+        await expect(world.call(tool, { run_id, ...args, ref }), `${tool} ${ref}`).rejects.toMatchObject({
+          code: 'invalid_input',
+          detail: { reason: 'ref_invalid' },
+        });
+    }
+    // A branch to build on is looked up the same way.
+    const onStash = change({ base_branch: `x-g${stash}` });
+    await expect(world.call('code_branch_pr_create', onStash)).rejects.toMatchObject({
+      code: 'not_found',
+      detail: { reason: 'base_not_found' },
+    });
+  });
+
   it('creates issues with numbers of their own and finds them by their call', async () => {
     const args = { run_id, title: ' Broken ', body: 'It breaks.', labels: ['b', 'a', 'b'] };
     const first = await world.call('github_issues_create', args, { callId: 'call-1' });

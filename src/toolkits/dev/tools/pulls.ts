@@ -5,6 +5,7 @@ import type { Check, Comment, Forge, Review } from '../forge/port.ts';
 import { type DevServices, defineDevTool } from '../services.ts';
 import { cutBody, isData, listState, page, perPage, prNumber, runId, showPull } from '../shapes.ts';
 import { author, check, pull } from '../views.ts';
+import { commitFor } from './code-read.ts';
 
 const common = {
   effect: 'read',
@@ -158,12 +159,10 @@ export const githubChecksGet = defineDevTool({
   },
 
   async run(args, { services, signal }) {
-    const { run, repo } = await services.open(args.run_id);
-    const ref = args.ref ?? run.head_branch ?? run.base_branch ?? '';
-    const commit =
+    const { repo, commit } =
       args.pr_number === undefined
-        ? await repo.forge.resolveRef(ref, signal)
-        : (await repo.forge.pull(args.pr_number, signal)).head.sha;
+        ? await commitFor(args, services, signal)
+        : await headOf(args.run_id, args.pr_number, services, signal);
     const { state, checks } = await checksOf(services, repo, commit, signal);
     const start = (args.page - 1) * args.per_page;
     const shown = checks.slice(start, start + args.per_page);
@@ -176,6 +175,11 @@ export const githubChecksGet = defineDevTool({
     };
   },
 });
+
+async function headOf(runId: string, pr: number, services: DevServices, signal: AbortSignal) {
+  const { repo } = await services.open(runId);
+  return { repo, commit: (await repo.forge.pull(pr, signal)).head.sha };
+}
 
 export const githubPrGet = defineDevTool({
   name: 'github_pr_get',

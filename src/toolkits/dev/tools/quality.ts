@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ToolError } from '../../../contract/errors.ts';
 import { CHANGE_PROFILES, type ToolContext } from '../../../contract/tool.ts';
 import type { QaSettings } from '../config.ts';
+import { findCommit } from '../qa/checkout.ts';
 import {
   type QaKind,
   type QaReport,
@@ -10,7 +11,6 @@ import {
   type StoredReport,
   showCommand,
 } from '../qa/runner.ts';
-import { findCommit } from '../qa/worktree.ts';
 import type { Repo } from '../repos/directory.ts';
 import { tailOf } from '../runs.ts';
 import { type DevServices, defineDevTool } from '../services.ts';
@@ -54,7 +54,7 @@ const defineQaTool = (kind: QaKind, wording: Wording) =>
     reach: 'local',
     category: 'qa',
     profiles: CHANGE_PROFILES,
-    errors: ['not_allowed', 'not_found', 'cancelled'],
+    errors: ['not_allowed', 'not_found', 'cancelled', 'quota_exceeded'],
     // Setup and command may each take an hour, after waiting for others.
     deadlineMs: 4 * 3_600_000,
     mayTakeLong: true,
@@ -133,6 +133,7 @@ const defineQaTool = (kind: QaKind, wording: Wording) =>
         commands,
         signal,
         onProgress: (text) => progress(text),
+        admit: () => services.checks.requireRoom(context.now(), services.settings.qa.daily_output_bytes),
       });
       await services.checks.add({
         call_id: context.callId,
@@ -143,11 +144,12 @@ const defineQaTool = (kind: QaKind, wording: Wording) =>
         summary: summarize(result),
         log_tail: tailOf(`${result.stdout}${result.stderr && `\n[stderr]\n${result.stderr}`}`),
         finished_at: context.now().toISOString(),
+        output_bytes: bytesOf(result),
       });
       return keep(wording.policyName, result, context);
     },
 
-    // A command that was cut off leaves a worktree, which the next start sweeps away, and nothing else.
+    // A command that was cut off leaves a checkout, which the next start sweeps away, and nothing else.
     reconcile: async () => ({ settled: 'not_done' }),
   });
 
@@ -183,9 +185,7 @@ async function keep(
     status,
     report: shown,
     summary: summarize(result),
-    ...(status === 'error'
-      ? { error: { code: 'qa_execution_failed', message: explain(result, services.settings.qa) } }
-      : {}),
+    ...(status === 'error' ? { error: errorOf(result, services.settings.qa) } : {}),
   };
 }
 
@@ -203,6 +203,15 @@ function summarize({ status, report: { exit_code, duration_ms } }: QaResult): st
       return `error (exit_code=${exit_code})`;
   }
 }
+
+/** What `keep` stores of a command: both streams, and the report with their beginnings and ends. */
+const bytesOf = ({ stdout, stderr, report: shown }: QaResult): number =>
+  [stdout, stderr, JSON.stringify(shown)].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+
+const errorOf = (result: QaResult, qa: QaSettings) =>
+  result.problem === undefined
+    ? { code: 'qa_execution_failed', message: explain(result, qa) }
+    : { code: 'qa_quota_exceeded', message: `${result.report.command} did not finish. ${result.problem}` };
 
 function explain({ report: { phase, command, exit_code, sandbox } }: QaResult, qa: QaSettings): string {
   if (phase === 'command') return `Could not start ${command}; see stderr.`;

@@ -5,7 +5,7 @@ import { locate, type TreeSource, treeDifference } from '../../change/locate.ts'
 import type { Plan } from '../../change/plan.ts';
 import type { Scratch } from '../../git/build-commit.ts';
 import { diffSides } from '../../git/change-diff.ts';
-import { refError, requireFreeName } from '../../git/names.ts';
+import { checkRef, refError, requireFreeName } from '../../git/names.ts';
 import type {
   Check,
   Comment,
@@ -155,6 +155,7 @@ export class GithubForge implements Forge {
   }
 
   async resolveRef(ref: string, signal: AbortSignal): Promise<string> {
+    checkRef(ref);
     const commit = await branchHead(this.#repo, ref, signal);
     if (commit !== undefined) return commit;
     const found = await this.#repo.find('code:read', `look up ${ref}`, (octokit) =>

@@ -215,6 +215,16 @@ describe('reading and changing more on GitHub', () => {
     });
   });
 
+  it('takes branches, tags and commits as ref, and no other revision', async () => {
+    for (const ref of ['main~1', 'main@{1}', 'refs/pull/1/head', 'main...fix/a', '-1'])
+      await expect(read('code_read', { path: 'src/a.ts', ref }), ref).rejects.toMatchObject({
+        code: 'invalid_input',
+        detail: { reason: 'ref_invalid' },
+      });
+    const commit = git(bare, 'rev-parse', 'main');
+    expect(await read('code_read', { path: 'src/a.ts', ref: commit })).toMatchObject({ commit });
+  });
+
   it('searches the default branch also once the run has a branch of its own', async () => {
     await openPull();
     expect(await read('code_search', { query: 'needle' })).toMatchObject({

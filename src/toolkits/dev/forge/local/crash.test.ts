@@ -11,7 +11,7 @@ import { git, makeRepo, openWorld, snapshot, tempFolder } from '../../test/suppo
  */
 const WRAPPER = `#!/bin/sh
 case " $* " in
-  *' rev-parse '*|*' config '*|*' ls-remote '*|*' ls-tree '*|*' diff-tree '*|*' merge-base '*) exec "$REAL_PROGRAM" "$@" ;;
+  *' rev-parse '*|*' show-ref '*|*' config '*|*' ls-remote '*|*' ls-tree '*|*' diff-tree '*|*' merge-base '*) exec "$REAL_PROGRAM" "$@" ;;
 esac
 n=$(($(cat "$STEP_FILE") + 1))
 echo $n > "$STEP_FILE"

@@ -6,7 +6,7 @@ import type { Plan } from '../../change/plan.ts';
 import { diffCommits } from '../../git/change-diff.ts';
 import { cloneTree, grepCommit } from '../../git/clone-tree.ts';
 import { GitError } from '../../git/git.ts';
-import { refError, requireFreeName } from '../../git/names.ts';
+import { checkRef, refError, requireFreeName } from '../../git/names.ts';
 import type {
   Check,
   Comment,
@@ -128,12 +128,9 @@ export class LocalForge implements Forge {
   }
 
   async resolveRef(ref: string, signal: AbortSignal): Promise<string> {
-    const { clone } = this.#shop;
-    const names = [`refs/heads/${ref}`, `refs/tags/${ref}`, ...(/^[0-9a-f]{7,64}$/.test(ref) ? [ref] : [])];
-    for (const name of names) {
-      const commit = await clone.commit(name, signal);
-      if (commit !== undefined) return commit;
-    }
+    checkRef(ref);
+    const commit = await this.#shop.clone.resolve(ref, signal);
+    if (commit !== undefined) return commit;
     throw refError(ref, 'in the clone');
   }
 
@@ -173,8 +170,9 @@ export class LocalForge implements Forge {
   }
 
   async defaultBase(signal: AbortSignal): Promise<{ branch: string; commit: string } | undefined> {
-    const branch = await this.#shop.clone.currentBranch();
-    const commit = await this.#shop.clone.commit(branch ? `refs/heads/${branch}` : 'HEAD', signal);
+    const { clone } = this.#shop;
+    const branch = await clone.currentBranch();
+    const commit = await (branch ? clone.branch(branch, signal) : clone.commit('HEAD', signal));
     return commit === undefined ? undefined : { branch: branch ?? 'HEAD', commit };
   }
 

@@ -1,7 +1,7 @@
 import { ToolError } from '../../../../contract/errors.ts';
 import { writeCommit } from '../../git/build-commit.ts';
 import type { Clone } from '../../git/clone.ts';
-import { GitError, runGit } from '../../git/git.ts';
+import { GitError } from '../../git/git.ts';
 import type { Stamp } from '../port.ts';
 import type { PublishContext } from './publish.ts';
 import { authorName, type PullRow } from './store.ts';
@@ -24,8 +24,8 @@ export async function mergedTree(
 
 /**
  * Merges a local pull request for a person. The merge commit is noted before the base branch moves, so that a crash
- * between the two can be settled. Where the base is checked out, git itself moves that working tree, and only if no
- * uncommitted change stands in the way.
+ * between the two can be settled. Where the base is checked out, git itself moves that working tree, without filters or
+ * hooks, and only if no uncommitted change stands in the way.
  */
 export async function mergePull(
   shop: PublishContext,
@@ -124,9 +124,9 @@ async function moveBranch(clone: Clone, branch: string, from: string, to: string
         from,
       ]);
     } else {
-      // These are the person's own files: filters write them as they always do.
-      const env = await clone.quiet({ filters: true });
-      await runGit(['-C', worktree, 'merge', '--ff-only', '--quiet', '--no-autostash', to], { env });
+      // Explicit, because branch.NAME.mergeOptions may say otherwise.
+      const options = ['--ff-only', '--no-squash', '--commit', '--no-autostash', '--no-verify-signatures'];
+      await clone.runIn(worktree, ['merge', '--quiet', ...options, to]);
     }
   } catch (cause) {
     if (!(cause instanceof GitError)) throw cause;
@@ -150,7 +150,9 @@ export async function worktreeOn(clone: Clone, branch: string): Promise<string |
   for (const field of text.split('\0')) {
     if (field.startsWith('worktree ')) folder = field.slice('worktree '.length);
     else if (field === 'bare') folder = undefined;
-    else if (field === `branch refs/heads/${branch}`) return folder;
+    else if (field === `branch refs/heads/${branch}`)
+      // Where the git folder is apart from the files, as a submodule's is, git names the git folder.
+      return folder === clone.gitDir ? ((await clone.workTree()) ?? folder) : folder;
   }
   return undefined;
 }
