@@ -56,7 +56,9 @@ export async function openXPlace(options: {
   readonly tokens?: string;
 }): Promise<XPlace> {
   const { config, policy = POLICY, tokens } = options;
-  const home = createHome(`toolkits = ["x"]\n${config}\n${policy}\n${LIMITS}\n[log]\nlevel = "silent"\n`);
+  const home = createHome(
+    `toolkits = ["x"]\n${config}\n${policy}\n${LIMITS}\n${DIALOGS}\n[log]\nlevel = "silent"\n`,
+  );
   if (tokens) writeFileSync(join(home.dir, 'x-tokens.json'), tokens, { mode: 0o600 });
   putMedia(home.dir);
   const app = await openApp({ env: { COUNTERSIGN_HOME: home.dir, HOME: home.dir } });
@@ -97,6 +99,9 @@ export async function openXPlace(options: {
     },
   };
 }
+
+/** Its approve tools decide on an X that counts as live. */
+const DIALOGS = '[approvals]\ndialogs = "all"';
 
 async function connect(
   home: Parameters<typeof connectStdio>[0],
