@@ -89,7 +89,7 @@ describe('words', { timeout: 240_000 }, () => {
     const answers: (() => void)[] = [];
     let isSlow = true;
     await page.route(
-      /\/assets\/(palette|edit-dialog|remember-dialog|bulk-dialog|help)-[^/]*\.js/,
+      /\/assets\/(palette|edit-dialog|remember-dialog|reject-dialog|bulk-dialog|filter-panel|help)-[^/]*\.js/,
       async (route) => {
         if (isSlow) await new Promise<void>((done) => answers.push(done));
         await route.continue();
