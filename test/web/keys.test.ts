@@ -89,12 +89,17 @@ describe('words', { timeout: 240_000 }, () => {
     const answers: (() => void)[] = [];
     let isSlow = true;
     await page.route(
-      /\/assets\/(palette|edit-dialog|remember-dialog|bulk-dialog|help)-[^/]*\.js/,
+      /\/assets\/(palette|edit-dialog|remember-dialog|reject-dialog|bulk-dialog|filter-panel|help)-[^/]*\.js/,
       async (route) => {
         if (isSlow) await new Promise<void>((done) => answers.push(done));
         await route.continue();
       },
     );
+    const select = async (): Promise<void> => {
+      await page.keyboard.press('x');
+      await page.locator('.inbox-foot-selected').waitFor();
+      await page.waitForTimeout(REST);
+    };
     const openers: readonly (readonly [string, () => Promise<unknown>, string])[] = [
       ['Ctrl K', () => page.keyboard.press('Control+k'), '.palette'],
       ['E', () => page.keyboard.press('e'), '.dialog'],
@@ -106,7 +111,7 @@ describe('words', { timeout: 240_000 }, () => {
       [
         'A on a selection',
         async () => {
-          await page.locator('.inbox-row input').first().check({ force: true });
+          await select();
           await page.keyboard.press('a');
         },
         '.bulk',
@@ -114,7 +119,7 @@ describe('words', { timeout: 240_000 }, () => {
       [
         'R on a selection',
         async () => {
-          await page.locator('.inbox-row input').first().check({ force: true });
+          await select();
           await page.keyboard.press('r');
         },
         '.bulk',
@@ -319,9 +324,8 @@ describe('U', { timeout: 60_000 }, () => {
 
 describe('toasts', { timeout: 90_000 }, () => {
   it('cover no decision, on any width', async () => {
-    const ids: number[] = [];
-    for (let index = 0; index < 6; index += 1)
-      ids.push(await propose(`Under a toast ${index}: ${'long words of a post '.repeat(8)}`));
+    const post = (name: string) => propose(`${name}: ${'long words of a post '.repeat(8)}`);
+    for (const name of ['One', 'Two', 'Three', 'Four', 'Five', 'Six']) await post(name);
     const open = await signIn();
     const { page, context } = open;
     const decisions = '.item-actions .button, .inbox-foot-selected .button';
@@ -332,7 +336,7 @@ describe('toasts', { timeout: 90_000 }, () => {
       PHONE,
     ]) {
       await page.setViewportSize(size);
-      await openItem(open, ids[0] ?? 0);
+      await openItem(open, await post('Under a toast'));
       // Keys that are ignored say so, and what was decided stays on screen: as many toasts as there can be.
       await page.waitForTimeout(REST);
       for (const key of ['u', 'j', 'a']) {
@@ -343,7 +347,10 @@ describe('toasts', { timeout: 90_000 }, () => {
       await page.keyboard.press('a');
       await toast(page, 'Posted').waitFor();
       await ready(page);
-      if (size !== PHONE) await page.locator('.inbox-row input').first().check({ force: true });
+      if (size !== PHONE) {
+        await page.keyboard.press('x');
+        await page.locator('.inbox-foot-selected').waitFor();
+      }
       const toasts = await page.locator('.toast').all();
       expect(toasts.length).toBeGreaterThan(0);
       const boxes = await Promise.all(toasts.map((one) => one.boundingBox()));

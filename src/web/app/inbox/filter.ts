@@ -1,6 +1,7 @@
 import { useLocation, useSearch } from 'wouter';
 import { lookup } from '../../../lib/lookup.ts';
 import { shortName } from '../../ui/badge.tsx';
+import { useSession } from '../../ui/session.ts';
 
 /** What the address of the inbox may say; the same names as the API has. */
 export const FILTERS = [
@@ -148,4 +149,12 @@ export function valueName({ key, value }: Part): string {
     default:
       return value;
   }
+}
+
+/** With the titles of toolkits. */
+export function useValueName(): (part: Part) => string {
+  const { session } = useSession();
+  return (part) =>
+    (part.key === 'toolkit' ? session.toolkits.find(({ id }) => id === part.value)?.title : undefined) ??
+    valueName(part);
 }

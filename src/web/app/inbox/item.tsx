@@ -16,11 +16,11 @@ import { describeUse, FactStrip, Reasons, RiskNotes } from './facts.tsx';
 import { Footnotes } from './footnotes.tsx';
 import { approveText, DecisionBar } from './item-bar.tsx';
 import { ItemHead } from './item-head.tsx';
-import { MissingItem } from './missing-item.tsx';
 import { Outcome } from './outcome.tsx';
-import { RejectDialog } from './reject-dialog.tsx';
 import { SignNotice } from './sign-notice.tsx';
 
+const MissingItem = lazyPart(async () => (await import('./missing-item.tsx')).MissingItem);
+const RejectDialog = lazyPart(async () => (await import('./reject-dialog.tsx')).RejectDialog);
 const EditDialog = lazyPart(async () => (await import('./edit-dialog.tsx')).EditDialog);
 const RememberDialog = lazyPart(async () => (await import('./remember-dialog.tsx')).RememberDialog);
 const SignDialog = lazyPart(async () => (await import('./sign-dialog.tsx')).SignDialog);
@@ -186,16 +186,18 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
 
   if (error && !item)
     return (
-      <MissingItem
-        id={id}
-        error={error}
-        onRejected={() => {
-          decisions.decided();
-          say('Rejected.');
-          if (!advance()) void refresh();
-          onDecided();
-        }}
-      />
+      <Suspense>
+        <MissingItem
+          id={id}
+          error={error}
+          onRejected={() => {
+            decisions.decided();
+            say('Rejected.');
+            if (!advance()) void refresh();
+            onDecided();
+          }}
+        />
+      </Suspense>
     );
   if (!item || !view)
     return (
@@ -262,27 +264,27 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
         onRemember={askRemember}
         onUndo={() => void undo()}
       />
-      {dialog === 'reject' ? (
-        <RejectDialog
-          id={id}
-          danger={item.effect === 'destroy' || presentation.money}
-          onClose={close}
-          onDone={(reason) => {
-            decisions.decided();
-            say(
-              reason ? (
-                <>
-                  Rejected. The agent gets: “<UntrustedText text={reason} />”
-                </>
-              ) : (
-                'Rejected.'
-              ),
-            );
-            decided();
-          }}
-        />
-      ) : null}
       <Suspense>
+        {dialog === 'reject' ? (
+          <RejectDialog
+            id={id}
+            danger={item.effect === 'destroy' || presentation.money}
+            onClose={close}
+            onDone={(reason) => {
+              decisions.decided();
+              say(
+                reason ? (
+                  <>
+                    Rejected. The agent gets: “<UntrustedText text={reason} />”
+                  </>
+                ) : (
+                  'Rejected.'
+                ),
+              );
+              decided();
+            }}
+          />
+        ) : null}
         {dialog === 'edit' ? (
           <EditDialog
             item={item}

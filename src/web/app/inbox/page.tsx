@@ -11,11 +11,11 @@ import { type InboxView, useInboxView } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { ItemDetail, type ItemKeys } from './item.tsx';
 import { InboxList } from './list.tsx';
-import { UnsettledCalls } from './outcome.tsx';
 import { useInbox } from './paging.ts';
 import { useSelection } from './selection.ts';
 import { SelectionBar } from './selection-bar.tsx';
 
+const UnsettledCalls = lazyPart(async () => (await import('./unsettled.tsx')).UnsettledCalls);
 const BulkDialog = lazyPart(async () => (await import('./bulk-dialog.tsx')).BulkDialog);
 const RejectMatching = lazyPart(async () => (await import('./reject-matching.tsx')).RejectMatching);
 const HelpDialog = lazyPart(async () => (await import('./help.tsx')).HelpDialog);
@@ -138,7 +138,9 @@ export function InboxPage() {
         </Button>
       </header>
       <ErrorNotice error={inbox.error} />
-      <UnsettledCalls calls={inbox.unsettled} onSettled={refresh} />
+      <Suspense>
+        {inbox.unsettled.length > 0 ? <UnsettledCalls calls={inbox.unsettled} onSettled={refresh} /> : null}
+      </Suspense>
       {empty && current === undefined && !filtered ? (
         <NothingHere view={view} />
       ) : (
