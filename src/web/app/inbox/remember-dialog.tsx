@@ -10,6 +10,7 @@ import { useToast } from '../../ui/toast.tsx';
 import { StandingSentence } from '../../ui/untrusted-text.tsx';
 import { PredicateField } from './predicate-field.tsx';
 import { StandingTestView } from './standing-test.tsx';
+import '../styles/deciding.css';
 
 const DAY = 86_400_000;
 const TERMS = [
