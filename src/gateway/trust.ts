@@ -5,6 +5,7 @@ import type { ApprovalsPort, ArtifactsPort, TelemetryPort } from '../contract/po
 import { type Principal, principalName } from '../contract/principal.ts';
 import { READ_PROFILES, toolFactory } from '../contract/tool.ts';
 import { defineToolkit, type Toolkit } from '../contract/toolkit.ts';
+import { showUnseen } from '../lib/unseen.ts';
 import { type Pin, readSeen, requestRestart, trust } from './store.ts';
 import { gatewayViews, type ViewServices } from './views.ts';
 
@@ -60,7 +61,7 @@ export const serverTrust = defineGatewayTool({
     const seen = await readSeen(services.db, server, where);
     const described = (name: string, hash: string): string => {
       const found = seen.find((one) => one.tool === name && one.hash === hash);
-      return String(found?.definition.description ?? '');
+      return showUnseen(String(found?.definition.description ?? ''));
     };
     const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
     return {

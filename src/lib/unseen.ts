@@ -4,25 +4,8 @@
  * half surrogate pairs. Tabs and line ends stay, and so does what scripts and emoji need: a joiner after a letter of a
  * script that has joined forms, or between two emoji, and the selector right after an emoji.
  */
-const SCRIPTS = [
-  'Arabic',
-  'Syriac',
-  'Mongolian',
-  'Nko',
-  'Devanagari',
-  'Bengali',
-  'Gurmukhi',
-  'Gujarati',
-  'Oriya',
-  'Tamil',
-  'Telugu',
-  'Kannada',
-  'Malayalam',
-  'Sinhala',
-  'Khmer',
-  'Myanmar',
-];
-const JOINED = SCRIPTS.map((name) => String.raw`\p{Script=${name}}`).join('');
+const SCRIPTS = 'Arab Syrc Mong Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr';
+const JOINED = SCRIPTS.replace(/\w+ ?/gu, (name) => String.raw`\p{sc=${name.trim()}}`);
 const NEEDED = [
   String.raw`(?<=[${JOINED}])[\u200c\u200d]`,
   String.raw`(?<=\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})`,

@@ -12,7 +12,6 @@ import './styles/components.css';
 import './styles/inbox.css';
 import './styles/overlays.css';
 import './styles/item.css';
-import './styles/deciding.css';
 import './styles/blocks.css';
 
 applyTheme();

@@ -7,6 +7,7 @@ import { useSession } from '../ui/session.ts';
 import { useErrorToast } from '../ui/toast.tsx';
 import { UntrustedText } from '../ui/untrusted-text.tsx';
 import { iconOf } from './toolkits.ts';
+import './styles/palette.css';
 
 const FOUND = 6;
 const TYPING_MS = 150;

@@ -17,6 +17,7 @@ import { isGrave } from './marks.tsx';
 import { ReasonField } from './reject-dialog.tsx';
 import { SignDialog } from './sign-dialog.tsx';
 import { SignAs } from './sign-notice.tsx';
+import '../styles/deciding.css';
 
 /** One signature covers so many decisions. */
 const SIGNED_AT_ONCE = 25;

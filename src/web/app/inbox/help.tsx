@@ -1,4 +1,5 @@
 import { Dialog } from '../../ui/dialog.tsx';
+import '../styles/deciding.css';
 
 const KEYS = [
   ['J', 'Next approval'],

@@ -11,6 +11,7 @@ import { StandingSentence } from '../../ui/untrusted-text.tsx';
 import { toApproved, useDecisions } from './decisions.tsx';
 import { PredicateField } from './predicate-field.tsx';
 import { StandingTestView } from './standing-test.tsx';
+import '../styles/deciding.css';
 
 const DAY = 86_400_000;
 const TERMS = [

@@ -13,6 +13,7 @@ import { PlacedTitle } from '../../ui/untrusted-text.tsx';
 import { ItemBody } from './body.tsx';
 import { RiskNotes } from './facts.tsx';
 import { useSeen } from './use-seen.ts';
+import '../styles/deciding.css';
 
 interface Props {
   /** What one signature decides, in the versions that the person opened. */

@@ -13,6 +13,7 @@ import { ReplayCard, useReplay } from './replay.tsx';
 import { type Draft, draftOf, ruleOf } from './rule-draft.ts';
 import { RuleFields } from './rule-fields.tsx';
 import { ruleSentence } from './words.ts';
+import '../styles/deciding.css';
 
 interface Props {
   readonly rule: Rule | undefined;
