@@ -16,10 +16,10 @@ import { describeUse, FactStrip, Reasons, RiskNotes } from './facts.tsx';
 import { Footnotes } from './footnotes.tsx';
 import { approveText, DecisionBar } from './item-bar.tsx';
 import { ItemHead } from './item-head.tsx';
-import { Outcome } from './outcome.tsx';
 import { SignNotice } from './sign-notice.tsx';
 
 const MissingItem = lazyPart(async () => (await import('./missing-item.tsx')).MissingItem);
+const Outcome = lazyPart(async () => (await import('./outcome.tsx')).Outcome);
 const RejectDialog = lazyPart(async () => (await import('./reject-dialog.tsx')).RejectDialog);
 const EditDialog = lazyPart(async () => (await import('./edit-dialog.tsx')).EditDialog);
 const RememberDialog = lazyPart(async () => (await import('./remember-dialog.tsx')).RememberDialog);
@@ -226,7 +226,9 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
         <FactStrip item={item} />
         <Reasons item={item} />
         <ErrorNotice error={problem} />
-        <Outcome item={item} />
+        <Suspense>
+          <Outcome item={item} />
+        </Suspense>
         {changed ? <ChangedNotice item={item} onRead={() => setRead(item.version)} /> : null}
         {presentation.stale ? (
           <Notice tone="bad">
