@@ -1,7 +1,8 @@
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openTestStore, type TestStore } from '../../../test/support/engines.ts';
 import { openTestKernel, PERSON, type TestKernel } from '../../../test/support/kernel.ts';
-import { reviewAll } from './review.ts';
+import { listenForKeys, reviewAll } from './review.ts';
 
 describe('countersign review', () => {
   let store: TestStore;
@@ -79,5 +80,62 @@ describe('countersign review', () => {
     expect(text).toContain('To reject it: countersign approvals reject 2');
     expect(text).not.toContain('Read a line');
     expect(await test.lines()).toEqual(['one']);
+  });
+});
+
+describe('keys in a terminal', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  it('decide only when they come alone, not as part of what is typed or pasted', async () => {
+    const stdin = Object.assign(new PassThrough(), { setRawMode: () => stdin as never });
+    const keys = listenForKeys(stdin as never, new PassThrough());
+    const got: string[] = [];
+    const ask = (): void => void keys.key().then((key) => got.push(key));
+    const wait = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+    /** A terminal gives what is pasted in one piece, and what is typed one by one. */
+    const paste = async (text: string): Promise<void> => {
+      stdin.write(text);
+      await wait(1);
+    };
+    ask();
+    await wait(1000);
+    await paste('a\n');
+    await wait(1000);
+    await paste('approve and run');
+    await wait(1000);
+    for (const delay of [40, 100, 250]) {
+      for (const letter of 'area') {
+        await paste(letter);
+        await wait(delay - 1);
+      }
+      await wait(1000);
+    }
+    expect(got).toEqual([]);
+    await paste('a');
+    await wait(1000);
+    expect(got).toEqual(['a']);
+    // The next one is shown: a second press at the same moment is not for it.
+    ask();
+    await paste('a');
+    await wait(1000);
+    expect(got).toEqual(['a']);
+    await paste('j');
+    expect(got).toEqual(['a', 'j']);
+    ask();
+    await wait(1000);
+    await paste('r');
+    await wait(1000);
+    expect(got).toEqual(['a', 'j', 'r']);
+    ask();
+    await paste('\u0003');
+    expect(got).toEqual(['a', 'j', 'r', 'q']);
+    keys.close();
   });
 });

@@ -22,8 +22,9 @@ export interface ReviewInput {
   urlOf(id: number): Promise<string | undefined>;
 }
 
-/** A key that was pressed before the item could be read was meant for the one before it. */
+/** A key that was pressed before the item could be read, or so close to another one, was meant for something else. */
 const SEEN_MS = 400;
+const DECISIONS = ['a', 'r'];
 const KEYS = 'a approve · r reject · j exact arguments · s skip · q quit';
 
 export function review(global: GlobalOptions): Promise<void> {
@@ -161,21 +162,47 @@ async function approveOne(approvals: ApprovalsPort, person: Principal, approval:
   }
 }
 
-function listenForKeys(): Omit<ReviewInput, 'urlOf'> & { close(): void } {
-  const { stdin, stdout } = process;
+/** Keys of a terminal. What is pasted or typed as a word decides nothing: a decision is a key that comes alone. */
+export function listenForKeys(
+  stdin: Pick<NodeJS.ReadStream, 'setRawMode'> & NodeJS.ReadableStream = process.stdin,
+  stdout: NodeJS.WritableStream = process.stdout,
+): Omit<ReviewInput, 'urlOf'> & { close(): void } {
   emitKeypressEvents(stdin);
   stdin.setRawMode(true);
+  let pressedAt = Number.NEGATIVE_INFINITY;
+  let shownAt = 0;
+  let saidAt = Number.NEGATIVE_INFINITY;
+  let take: ((key: string) => void) | undefined;
+  let alone: NodeJS.Timeout | undefined;
+  // It listens all the time: what is pressed while a call runs is another key, too.
+  const onKey = (_text: string, { name = '', ctrl }: { name?: string; ctrl?: boolean }): void => {
+    const now = Date.now();
+    const isSoon = now - Math.max(pressedAt, shownAt) < SEEN_MS;
+    pressedAt = now;
+    const decides = DECISIONS.includes(name);
+    const isWord = alone !== undefined || (isSoon && decides);
+    clearTimeout(alone);
+    alone = undefined;
+    const give = (key: string): void => {
+      alone = undefined;
+      take?.(key);
+      take = undefined;
+    };
+    if (ctrl && name === 'c') give('q');
+    else if (!take) return;
+    else if (isWord) {
+      // Once for all that came together.
+      if (now - saidAt > SEEN_MS) print(paint('dim', 'Ignored: keys came within 0.4 s. Press one key.'));
+      saidAt = now;
+    } else if (decides) alone = setTimeout(give, SEEN_MS, name);
+    else if (!isSoon) give(name);
+  };
+  stdin.on('keypress', onKey);
   return {
     key: () =>
       new Promise((resolve) => {
-        const shownAt = Date.now();
-        const onKey = (_text: string, key: { name?: string; ctrl?: boolean }): void => {
-          const isBreak = key.ctrl === true && key.name === 'c';
-          if (!isBreak && Date.now() - shownAt < SEEN_MS) return;
-          stdin.off('keypress', onKey);
-          resolve(isBreak ? 'q' : (key.name ?? ''));
-        };
-        stdin.on('keypress', onKey);
+        shownAt = Date.now();
+        take = resolve;
         stdin.resume();
       }),
     async line(question) {
@@ -189,6 +216,8 @@ function listenForKeys(): Omit<ReviewInput, 'urlOf'> & { close(): void } {
       }
     },
     close() {
+      clearTimeout(alone);
+      stdin.off('keypress', onKey);
       stdin.setRawMode(false);
       stdin.pause();
     },
