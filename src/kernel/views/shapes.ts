@@ -146,6 +146,21 @@ export interface UndoneData {
   readonly outcome?: JsonObject;
 }
 
+/** `GET /decisions/last`: what the signed-in person decided last, on any page, and whether it can be undone. */
+export interface LastDecision {
+  /** `held` and `running` are not in the audit log yet; `called_off` never will be. */
+  readonly kind: 'held' | 'running' | 'called_off' | 'approved' | 'rejected';
+  /** Of the first, where several were approved together. */
+  readonly id: number;
+  readonly title: string;
+  readonly gist: string | null;
+  readonly count: number;
+  readonly at: string;
+  /** The key of the hold. */
+  readonly hold: string | null;
+  readonly undo: Item['undo'];
+}
+
 /** `POST /inbox/approve`. */
 export interface ApprovedTogetherData {
   readonly results: readonly DecisionResult[];

@@ -20,7 +20,7 @@ import type { WebEnv } from '../sign-in.ts';
 import { answer } from './answer.ts';
 import { each, toBrief, toJson, toJsonOrDamaged } from './approval-json.ts';
 import { readQuery } from './body.ts';
-import { runUndo, showUndo } from './undo.ts';
+import { findLast, requireLast, runUndo, showUndo } from './undo.ts';
 
 const ORDERS = { risk: 'danger', agent: 'requester', run: 'run', newest: 'newest' } as const;
 const listQuery = inboxFilter.extend({
@@ -116,10 +116,16 @@ export function addInboxRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     toJson(await kernel.approvals.edit(context.req.param('id'), context.get('session').person, args)),
   );
 
-  answer(api, 'POST /inbox/:id/undo', async (context) => {
+  answer(api, 'POST /inbox/:id/undo', async (context, { last }) => {
+    const { person } = context.get('session');
     const approval = await mustFind(ports, context.req.param('id'));
-    return runUndo(ports, approval, context.get('session').person);
+    if (last) await requireLast(ports, approval, person);
+    return runUndo(ports, approval, person);
   });
+
+  answer(api, 'GET /decisions/last', async (context) => ({
+    last: (await findLast(ports, context.get('session').person)) ?? null,
+  }));
 
   answer(api, 'POST /calls/:id/settle', async (context, { happened }) => {
     const settled = await kernel.settle(context.req.param('id'), happened, context.get('session').person);

@@ -52,7 +52,8 @@ export function addPageRoutes(api: Hono<WebEnv>, ports: WebPorts): void {
     // The person pressed a button that says it will happen: their decision is the approval policy asked for.
     const decided = await ports.kernel.approvals.approve(outcome.approvalId, person);
     return {
-      call_id: callId,
+      // The call that ran, which is not the one that asked.
+      call_id: decided.approval.callId ?? callId,
       approval_id: outcome.approvalId,
       ...presentOutcome(decided.outcome ?? outcome),
     };

@@ -6,7 +6,8 @@ import type { Principal } from '../../contract/principal.ts';
 import type { BoundTool } from '../../contract/toolkit.ts';
 import { approvalDifferences } from '../../kernel/views/approval-evidence.ts';
 import { successfulDigests } from '../../kernel/views/calls.ts';
-import type { Item, UndoneData } from '../../kernel/views/shapes.ts';
+import { findLastDecided, undoReason } from '../../kernel/views/inbox.ts';
+import type { HoldView, Item, LastDecision, UndoneData } from '../../kernel/views/shapes.ts';
 import { digest } from '../../lib/canonical.ts';
 import type { WebPorts } from '../ports.ts';
 import { presentOutcome } from './body.ts';
@@ -56,6 +57,59 @@ export async function showUndo(ports: WebPorts, approval: Approval): Promise<Ite
   return { tool: bound.tool.name, title: bound.tool.title, calls: of, undone: left.length === 0 };
 }
 
+/** What the person decided last, here or elsewhere: on hold, called off, or decided. */
+export async function findLast(ports: WebPorts, person: Principal): Promise<LastDecision | undefined> {
+  const decided = await findLastDecided(ports.database, person);
+  const since = ports.holds
+    .list(person)
+    .filter(({ state }) => state !== 'ran')
+    .filter((hold) => !decided || beganAt(hold) >= decided.at);
+  // One that was called off is pending again; what is still held may then be called off as well.
+  const hold = since.findLast(({ state }) => state !== 'called_off') ?? since.at(-1);
+  const [first] = hold?.items ?? [];
+  if (hold && first && hold.state !== 'ran') {
+    const { key, state, items } = hold;
+    const { id, title } = first;
+    return {
+      kind: state,
+      id,
+      title,
+      gist: null,
+      count: items.length,
+      at: beganAt(hold),
+      hold: key,
+      undo: null,
+    };
+  }
+  const approval = decided && (await ports.kernel.approvals.get(decided.id));
+  if (!approval) return undefined;
+  const { id, summary: title, gist = null, state } = approval;
+  const differences = await approvalDifferences(ports.database, approval);
+  return {
+    kind: state === 'rejected' ? 'rejected' : 'approved',
+    id,
+    title,
+    gist,
+    count: 1,
+    at: decided.at,
+    hold: null,
+    undo: differences.length > 0 ? null : await showUndo(ports, approval),
+  };
+}
+
+const beganAt = ({ until, hold_ms }: HoldView): string => new Date(Date.parse(until) - hold_ms).toISOString();
+
+/** A page may not know of what the person has decided on another one since. */
+export async function requireLast(ports: WebPorts, approval: Approval, person: Principal): Promise<void> {
+  const last = await findLast(ports, person);
+  if (last?.id === approval.id && last.kind === 'approved') return;
+  throw new ToolError(
+    'approval_state',
+    `Approval ${approval.id} is not your last decision. Nothing was undone. Open it to undo it.`,
+    { detail: { id: approval.id, last: last?.id ?? null } },
+  );
+}
+
 /** Makes the calls that undo it, as the person, and stops at the first that does not come off. */
 export async function runUndo(ports: WebPorts, approval: Approval, person: Principal): Promise<UndoneData> {
   // What the calls are made from is in the row, and what policy routes of them is approved by the same press.
@@ -85,7 +139,7 @@ async function decidedCall(
   approval: Approval,
   person: Principal,
 ): Promise<Outcome> {
-  const reason = `Undo approval ${approval.id}`;
+  const reason = undoReason(approval.id);
   const { outcome } = await kernel.invoke({ bound, args, principal: person, transport: 'web', reason });
   if (outcome.status !== 'routed') return outcome;
   // The person who undoes has just decided: what policy routed is approved in the same breath.

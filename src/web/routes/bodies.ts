@@ -48,6 +48,8 @@ export const rejectManyBody = rejectBody.extend({ ids: z.array(z.int()).min(1).m
 export const rejectMatchingBody = rejectBody.extend({ filter: inboxFilter, total: z.int().min(0) });
 /** What was parsed from JSON is JSON; the tool's own schema checks the rest. */
 export const editBody = z.strictObject({ args: z.record(z.string(), z.custom<JsonValue>()) });
+/** With `last`, it is refused unless it is still the person's last decision. */
+export const undoBody = z.strictObject({ last: z.boolean().optional() });
 export const settleBody = z.strictObject({ happened: z.boolean() });
 
 export const standingTestBody = z.strictObject({ draft: standingDraft });

@@ -26,6 +26,7 @@ import type {
   InboxPageData,
   InsightsData,
   Item,
+  LastDecision,
   ListedCall,
   StandingData,
   StandingDraftData,
@@ -80,7 +81,8 @@ export const routes = {
   'POST /inbox/:id/approve': { body: bodies.approveBody, reply: json<ApprovedData>() },
   'POST /inbox/:id/reject': { body: bodies.rejectBody, reply: json<ApprovalData | DamagedData>() },
   'POST /inbox/:id/edit': { body: bodies.editBody, reply: json<ApprovalData>() },
-  'POST /inbox/:id/undo': { reply: json<UndoneData>() },
+  'POST /inbox/:id/undo': { body: bodies.undoBody, reply: json<UndoneData>() },
+  'GET /decisions/last': { reply: json<{ readonly last: LastDecision | null }>() },
   'POST /inbox/sign': { body: bodies.signBody, reply: json<ToSign>() },
   'POST /inbox/sign/finish': {
     body: bodies.signedBody,
