@@ -8,7 +8,7 @@ import { makeRepo } from '../../src/toolkits/dev/test/support/dev.ts';
 import { tool } from '../gateway/scripted.ts';
 import { darkFindings, findings, lowContrast } from './axe.ts';
 import { roomActs } from './pages-support.ts';
-import { apiBase, launchBrowser, startWeb, type WebServer } from './support.ts';
+import { apiBase, decide, launchBrowser, startWeb, type WebServer } from './support.ts';
 
 const SCRIPTED = resolve('test/gateway/scripted-server.mjs');
 const MONEY = 'export function round(value: number): number {\n  return Math.round(value);\n}\n';
@@ -244,12 +244,12 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
         'diff',
         () => page.goto(`${server.url}/?q=Round+half+to`).then(() => page.locator('.diff-box').waitFor()),
       ],
-      ['edit', () => page.keyboard.press('e')],
+      ['edit', () => decide(page, 'e')],
       ['filter', () => page.getByRole('button', { name: 'Filter', exact: true }).click()],
       ['palette', () => page.keyboard.press('Control+k')],
       ['keys', () => page.keyboard.press('?')],
-      ['remember', () => page.keyboard.press('m')],
-      ['reject', () => page.keyboard.press('r')],
+      ['remember', () => decide(page, 'm')],
+      ['reject', () => decide(page, 'r')],
     ];
     for (const [name, reach] of screens) {
       await page.goto(server.url);
@@ -315,7 +315,7 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
       const before = page.url();
       const last = (await page.locator('.inbox-row').count()) <= 1;
       if (turn % 4 === 3) {
-        await page.keyboard.press('r');
+        await decide(page, 'r');
         await page.getByRole('textbox', { name: 'Reason' }).fill('Not now');
         await page.keyboard.press('Enter');
       } else {
@@ -337,12 +337,13 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await page.goto(`${server.url}/?toolkit=desk`);
     for (const title of ['releases', 'new.md'])
       await page.locator('.inbox-row', { hasText: title }).getByRole('checkbox').check({ force: true });
-    await page.keyboard.press('a');
+    await decide(page, 'a');
     await page.getByRole('dialog').getByRole('button', { name: 'Approve 2' }).click();
     await hold(page).getByText('2 live calls').waitFor();
     expect(await stateOf()).toBe('pending');
+    await page.waitForTimeout(500);
     await page.keyboard.press('u');
-    await page.getByText('Not sent; all 2 are still pending.').waitFor();
+    await page.getByText('Called off: 2 live calls. All are still pending.').waitFor();
     const approve = async (on = page): Promise<void> => {
       await on.goto(`${server.url}/inbox/${id}`);
       await on.locator('.item-actions > .button:first-child:not([aria-disabled])').waitFor();
@@ -352,7 +353,7 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await approve();
     expect(await stateOf()).toBe('pending');
     await page.keyboard.press('u');
-    await page.getByText('Not sent; it is still pending.').waitFor();
+    await page.getByText(/^Called off: .* It is still pending\./).waitFor();
     await approve();
     // Going elsewhere in the app neither loses nor hurries it.
     await page.getByRole('link', { name: 'Activity' }).click();
@@ -381,7 +382,7 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await spare.locator('.item-actions > .button:first-child:not([aria-disabled])').waitFor();
     await spare.keyboard.press('a');
     await spare.keyboard.press('u');
-    await spare.getByText('Not sent; it is still pending.').waitFor();
+    await spare.getByText(/^Called off: .* It is still pending\./).waitFor();
     await spare.unroute('**/approve');
 
     await page.goto(`${server.url}/inbox/${next?.id}`);
@@ -390,7 +391,7 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await hold(page).waitFor();
     await page.getByText('Approved. It runs in a few seconds').waitFor();
     await page.keyboard.press('u');
-    for (const tab of [page, spare]) await tab.getByText('Not sent; it is still pending.').waitFor();
+    for (const tab of [page, spare]) await tab.getByText(/^Called off: .* It is still pending\./).waitFor();
     await approve();
     await spare.reload();
     await hold(spare)
@@ -416,7 +417,7 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     expect(await page.locator('.item-actions .button').allInnerTexts()).toEqual([
       expect.stringContaining('Reject'),
     ]);
-    await page.keyboard.press('a');
+    await decide(page, 'a');
     await page.keyboard.press('r');
     await page.getByRole('textbox', { name: 'Reason' }).waitFor();
     await page.keyboard.press('Escape');
@@ -428,14 +429,14 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await server.call('x_post_tweet', { text: 'Remember this one' });
     await page.goto(`${server.url}/?q=Remember+this+one`);
     await page.locator('.item-actions').waitFor();
-    await page.keyboard.press('m');
+    await decide(page, 'm');
     const dialog = page.getByRole('dialog', { name: 'Approve, and remember for next time' });
     await dialog.getByText(/to call x_post_tweet with text exactly “Remember this one”/).waitFor();
     await dialog.getByRole('combobox', { name: 'Text' }).selectOption('links_only');
     await dialog.getByText(/any text without links/).waitFor();
     await dialog.getByText(/would have allowed/).waitFor();
     await dialog.getByRole('button', { name: 'Approve and remember' }).click();
-    await page.getByText('Approved and remembered.').waitFor();
+    await page.getByText('Remembered; revoke it under Policy.').waitFor();
     const done = JSON.stringify(await server.call('x_post_tweet', { text: 'Without asking' }));
     expect(done).not.toContain('approval_queue_id');
     const asked = JSON.stringify(await server.call('x_post_tweet', { text: 'See https://example.org' }));
@@ -444,7 +445,7 @@ describe('thirty calls of every toolkit and a server of someone else', { timeout
     await page.goto(`${server.url}/?effect=destroy`);
     await page.locator('.item-actions').waitFor();
     await page.getByText('Destructive calls require approval each time.').waitFor();
-    await page.keyboard.press('m');
+    await decide(page, 'm');
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 

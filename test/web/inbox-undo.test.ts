@@ -203,6 +203,7 @@ describe('undo', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText(/^Not undone: .*paused/).waitFor();
     await post('/resume');
+    await page.waitForTimeout(500);
     await page.keyboard.press('u');
     await page.getByText('Done, later undone.').waitFor();
   });

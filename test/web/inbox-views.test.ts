@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeRepo } from '../../src/toolkits/dev/test/support/dev.ts';
 import { seriousFindings } from './axe.ts';
 import { roomActs } from './pages-support.ts';
-import { launchBrowser, startWeb, type WebServer } from './support.ts';
+import { decide, launchBrowser, startWeb, type WebServer } from './support.ts';
 
 const MONEY = 'export function round(value: number): number {\n  return Math.round(value);\n}\n';
 const TALK = 'Ada: I worry about money every single day. My sister calls on Sundays.';
@@ -195,7 +195,7 @@ describe('the list', () => {
     await page.goto(server.url);
     for (const text of ['No. 1', 'No. 2'])
       await page.locator('.inbox-row', { hasText: text }).getByRole('checkbox').check();
-    await page.keyboard.press('r');
+    await decide(page, 'r');
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Reason' }).fill('Too many numbers');
     expect(await seriousFindings(page)).toEqual([]);

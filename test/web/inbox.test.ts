@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seriousFindings } from './axe.ts';
-import { launchBrowser, startWeb, type WebServer } from './support.ts';
+import { decide, launchBrowser, startWeb, type WebServer } from './support.ts';
 
 // The limits of a careful account would stop the tests, not what they look at.
 const CONFIG = `
@@ -115,7 +115,7 @@ describe('the inbox', () => {
     await page.keyboard.press('a');
     await item(id).getByText('Done.', { exact: true }).waitFor();
     await page.keyboard.press('u');
-    await page.getByText('Undone.', { exact: true }).waitFor();
+    await page.getByText(`Undone: Post to @adamarsh_dev (sandbox), Soon to be gone (#${id}).`).waitFor();
     const found = await server.call('x_search_tweets', { query: 'Soon to be gone' });
     expect(JSON.stringify(found)).not.toContain('Soon to be gone');
   });
@@ -199,7 +199,7 @@ describe('the inbox', () => {
     await row('One of many').waitFor();
     await page.locator('.inbox-row', { hasText: 'One of many' }).getByRole('checkbox').check();
     await page.locator('.inbox-row', { hasText: 'Another of many' }).getByRole('checkbox').check();
-    await page.keyboard.press('a');
+    await decide(page, 'a');
     await page.getByRole('dialog').getByRole('button', { name: 'Approve 2' }).click();
     await page.getByRole('heading', { name: 'Approved 2 of 2' }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();

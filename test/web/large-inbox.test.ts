@@ -4,7 +4,7 @@ import Database from 'libsql';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seriousFindings } from './axe.ts';
-import { launchBrowser, startWeb, type WebServer } from './support.ts';
+import { decide, launchBrowser, startWeb, type WebServer } from './support.ts';
 
 const QUEUED = 10_000;
 let server: WebServer;
@@ -122,7 +122,7 @@ it('rejects the five thousand that a filter matches, in one step with one reason
   await page.keyboard.type('early');
   await page.getByText('5,000 pending').waitFor();
   await page.getByRole('button', { name: 'Select all 5,000' }).click();
-  await page.keyboard.press('r');
+  await decide(page, 'r');
   const dialog = page.getByRole('dialog', { name: 'Reject 5,000 approvals' });
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('Not needed');
   await page.keyboard.press('Control+Enter');

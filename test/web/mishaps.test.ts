@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dataOf, seedFiles } from './pages-seed.ts';
 import { lastCall, roomActs } from './pages-support.ts';
-import { apiBase, launchBrowser, startWeb, type WebServer } from './support.ts';
+import { apiBase, decide, launchBrowser, startWeb, type WebServer } from './support.ts';
 
 /** What goes otherwise than a person expects: someone else was faster, the server is away, a finger is too quick. */
 let browser: Browser;
@@ -234,6 +234,7 @@ describe('a hand that is too quick', { timeout: 30_000 }, () => {
       await server.call('suggest_new_code', { name, rationale: 'It comes up.', color: '#4477AA' });
     await open('/research/suggestions');
     await page.getByText('New code "First"').waitFor();
+    await page.waitForTimeout(500);
     await page.keyboard.down('a');
     for (let turn = 0; turn < 5; turn += 1) {
       await page.keyboard.down('a');
@@ -248,7 +249,7 @@ describe('a hand that is too quick', { timeout: 30_000 }, () => {
     await page.route('**/api/s/*/pages/research/suggestions*', (route) => route.abort());
     const args = JSON.stringify({ name: 'Something else', color: '#4477AA' });
     await server.cli('approvals', 'edit', String(data[0]?.approval_id), '--args', args);
-    await page.keyboard.press('a');
+    await decide(page, 'a');
     await page.getByText('edited after you opened it').waitFor();
     await page.unroute('**/api/s/*/pages/research/suggestions*');
     expect(codes()).toEqual(['First']);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, CDPSession, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { apiBase, launchBrowser, startWeb, type WebServer } from './support.ts';
+import { apiBase, decide, launchBrowser, startWeb, type WebServer } from './support.ts';
 
 const CONFIG = `
 [mcp_policy]
@@ -197,7 +197,7 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
       if (!isAsked) await page.keyboard.press('a');
       return isAsked;
     };
-    await expect.poll(press, { timeout: 30_000, interval: 200 }).toBe(true);
+    await expect.poll(press, { timeout: 30_000, interval: 600 }).toBe(true);
   };
   const plugged = (at: number): Key => {
     const found = keys[at];
@@ -283,7 +283,7 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
 
     it('is signed as edited', async () => {
       await openItem(id);
-      await page.keyboard.press('e');
+      await decide(page, 'e');
       const dialog = page.getByRole('dialog');
       await dialog
         .getByLabel(/content/i)
@@ -314,7 +314,7 @@ describe('passkeys in the browser', { timeout: 120_000 }, () => {
       await page.keyboard.press('j');
     }
     await page.getByRole('button', { name: 'Approve 2 selected' }).waitFor();
-    await page.keyboard.press('a');
+    await decide(page, 'a');
     let release = () => {};
     const slow = new Promise<void>((resolve) => {
       release = resolve;

@@ -163,6 +163,14 @@ export async function startWeb({
   };
 }
 
+/** Presses a key that decides once the page takes it: not right after another key, nor after what is shown has changed. */
+export async function decide(page: Page, key: string): Promise<void> {
+  await page.waitForTimeout(500);
+  if ((await page.locator('.inbox-page').count()) > 0)
+    await page.locator('.item-actions > .button:first-child:not([aria-disabled])').waitFor();
+  await page.keyboard.press(key);
+}
+
 /** Where this browser's session reaches the API: its cookie goes to no other path. */
 export async function apiBase(context: BrowserContext, url: string): Promise<string> {
   const cookie = (await context.cookies()).find(({ name }) => name === 'countersign_session');

@@ -1,7 +1,8 @@
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { post, useQuery } from '../ui/api.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { openScope } from '../ui/keys.ts';
 import { useSession } from '../ui/session.ts';
 import { useErrorToast } from '../ui/toast.tsx';
 import { UntrustedText } from '../ui/untrusted-text.tsx';
@@ -26,11 +27,11 @@ interface Props {
 }
 
 /** Search or jump to anything: what waits, what can be done, where one can go. */
-export default function Palette({ places, onTheme, onClose }: Props) {
+export function Palette({ places, onTheme, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const listId = useId();
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
+  const [at, setAt] = useState<number>();
   const [, navigate] = useLocation();
   const { session, refresh } = useSession();
   const describeError = useErrorToast();
@@ -40,6 +41,7 @@ export default function Palette({ places, onTheme, onClose }: Props) {
     return () => clearTimeout(timer);
   }, [text]);
   const { data } = useQuery(`/inbox?brief=1&limit=${FOUND}${query ? `&q=${encodeURIComponent(query)}` : ''}`);
+  useLayoutEffect(() => openScope(), []);
   useEffect(() => {
     const before = document.activeElement;
     const shown = dialog.current;
@@ -107,7 +109,7 @@ export default function Palette({ places, onTheme, onClose }: Props) {
       .filter(({ label }) => matches(label))
       .map(({ path, label, icon }) => ({ key: path, group: 'Go to' as const, icon, label, run: go(path) })),
   ];
-  const chosen = Math.min(at, Math.max(0, choices.length - 1));
+  const chosen = Math.min(at ?? 0, Math.max(0, choices.length - 1));
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) {
@@ -115,7 +117,9 @@ export default function Palette({ places, onTheme, onClose }: Props) {
       setAt((chosen + step + choices.length) % Math.max(1, choices.length));
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      choices[chosen]?.run();
+      const choice = choices[chosen];
+      // What was typed before the palette was there is lost: its Enter must not pause or resume anything.
+      if (choice?.group !== 'Actions' || text !== '' || at !== undefined) choice?.run();
     }
   };
   return (

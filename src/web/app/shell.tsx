@@ -1,10 +1,12 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { post, useQuery } from '../ui/api.ts';
 import { useLive } from '../ui/events.ts';
 import { Button } from '../ui/field.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { useKeys, useOpen } from '../ui/keys.ts';
 import { Notice } from '../ui/notice.tsx';
+import { lazyPart } from '../ui/part.ts';
 import { useSession, useTheme } from '../ui/session.ts';
 import { setWaiting } from '../ui/title.ts';
 import { useErrorToast, useToast } from '../ui/toast.tsx';
@@ -28,7 +30,7 @@ const SCREENS: readonly Screen[] = [
   { path: '/passkeys', label: 'Passkeys', icon: 'key' },
 ];
 const TABS = ['/', '/activity', '/agents', '/policy'];
-const Palette = lazy(() => import('./palette.tsx'));
+const Palette = lazyPart(async () => (await import('./palette.tsx')).Palette);
 
 /** What stands around every screen: where one can go, how the server stands, who is signed in. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -47,17 +49,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
   const all = [...screens, ...kitScreens];
   const [more, setMore] = useState(false);
-  const [jumping, setJumping] = useState(false);
+  const [jumping, jump, land] = useOpen<true>();
   const [place] = useLocation();
-  useEffect(() => {
-    const listen = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      if (!document.querySelector('dialog[open]')) setJumping(true);
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
+  useKeys({ act: { 'Mod+k': () => jump(true) } });
   useEffect(() => setWaiting(waiting), [waiting]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another place closes the menu
   useEffect(() => setMore(false), [place]);
@@ -81,7 +75,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <BrandMark />
           Countersign
         </Link>
-        <button type="button" className="jump" onClick={() => setJumping(true)}>
+        <button type="button" className="jump" onClick={() => jump(true)}>
           <Icon name="search" small />
           Search or jump to
           <kbd className="key">Ctrl K</kbd>
@@ -131,7 +125,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         ) : null}
         {jumping ? (
           <Suspense>
-            <Palette places={all} onTheme={nextTheme} onClose={() => setJumping(false)} />
+            <Palette places={all} onTheme={nextTheme} onClose={land} />
           </Suspense>
         ) : null}
         <Suspense>

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { Icon } from './icon.tsx';
+import { openScope } from './keys.ts';
 
 /** A box that is already ticked is no place to begin. */
 const FIRST = '.dialog-body :is(input:not([type=checkbox]), textarea, select)';
@@ -11,24 +12,23 @@ interface Props {
   readonly wide?: boolean;
   /** The form that Ctrl or ⌘ with Enter submits from anywhere in the dialog. */
   readonly formId?: string;
+  /** It approves: Enter in a field does not submit it, only Ctrl or ⌘ with Enter and the button do. */
+  readonly deliberate?: boolean;
   onClose(): void;
 }
 
 /** A modal window of the browser: focus stays inside, Escape closes it and focus goes back to where it was. */
-export function Dialog({ title, children, footer, wide, formId, onClose }: Props) {
+export function Dialog({ title, children, footer, wide, formId, deliberate, onClose }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  useLayoutEffect(() => openScope(), []);
   useEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;
     if (dialog && !dialog.open) {
       dialog.showModal();
-      // The browser would begin at the close button; a person begins at the first control, or the main answer.
-      const first =
-        dialog.querySelector<HTMLElement>(FIRST) ??
-        dialog.querySelector<HTMLElement>('.button-primary') ??
-        dialog.querySelector<HTMLElement>('.dialog-foot .button');
-      first?.focus();
+      // Never at a button: a word that is still being typed would press it with its first space.
+      (dialog.querySelector<HTMLElement>(FIRST) ?? dialog).focus();
     }
     return () => {
       dialog?.close();
@@ -43,8 +43,13 @@ export function Dialog({ title, children, footer, wide, formId, onClose }: Props
       ref={ref}
       className={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={titleId}
+      tabIndex={-1}
       onKeyDown={(event) => {
-        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        if (event.key !== 'Enter' || event.defaultPrevented) return;
+        if (!(event.ctrlKey || event.metaKey)) {
+          if (deliberate && event.target instanceof HTMLInputElement) event.preventDefault();
+          return;
+        }
         const form =
           (formId === undefined ? null : document.getElementById(formId)) ??
           ref.current?.querySelector('form');

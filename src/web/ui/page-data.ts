@@ -41,7 +41,7 @@ export function viewsOf<V extends ViewSpecs>(toolkit: string) {
 }
 
 export type Done =
-  | { readonly ok: true; readonly data: Json }
+  | { readonly ok: true; readonly data: Json /** The call that did it. */; readonly call: string }
   | { readonly ok: false; readonly error: ApiError };
 
 /**
@@ -80,7 +80,7 @@ export function useAct(
 async function attempt(tool: string, args: JsonRecord): Promise<Done> {
   try {
     const result = await callTool(tool, args, { approve: true });
-    if (result.status === 'ok') return { ok: true, data: result.data ?? null };
+    if (result.status === 'ok') return { ok: true, data: result.data ?? null, call: result.call_id };
     const why =
       result.status === 'dry_run'
         ? 'Policy allows only a dry run; nothing was changed.'

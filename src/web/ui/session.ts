@@ -1,4 +1,4 @@
-import { createContext, useContext, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { createContext, useContext, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { isObject } from '../../lib/is-object.ts';
@@ -40,35 +40,6 @@ export function useTheme(): [Theme, () => void] {
     setTheme(chosen);
   };
   return [theme, next];
-}
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName)) &&
-  !(target instanceof HTMLInputElement && target.type === 'checkbox');
-
-/** Keys that only move about may be held down; a decision is one press. */
-const MOVES = ['j', 'k', 'n', 'p'];
-
-/** Single-key commands of a page. They rest while a person types, a dialog is open or a modifier is held. */
-export function useKeys(commands: Readonly<Record<string, (event: KeyboardEvent) => void>>): void {
-  const latest = useRef(commands);
-  // Before the page is painted: a key belongs to what is on screen.
-  useLayoutEffect(() => {
-    latest.current = commands;
-  });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (document.querySelector('dialog[open]')) return;
-      const command = latest.current[event.key];
-      if (!command || (event.repeat && !MOVES.includes(event.key))) return;
-      event.preventDefault();
-      command(event);
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
 }
 
 /** Where one is inside a page: `/<page>/source/3` gives `['source', '3']`, and how to go elsewhere in it. */

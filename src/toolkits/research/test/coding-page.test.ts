@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seedResearch } from '../../../../test/web/pages-seed.ts';
 import { expectSound, lastCall, roomActs } from '../../../../test/web/pages-support.ts';
-import { launchBrowser, startWeb, type WebServer } from '../../../../test/web/support.ts';
+import { decide, launchBrowser, startWeb, type WebServer } from '../../../../test/web/support.ts';
 
 let browser: Browser;
 let server: WebServer;
@@ -131,7 +131,7 @@ describe('coding on the research page', { timeout: 30_000 }, () => {
     expect(before).toBeGreaterThan(0);
     await page.locator('.reader .lined.suggestion').first().click();
     await page.getByRole('region', { name: 'Suggestion' }).waitFor();
-    await page.keyboard.press('r');
+    await decide(page, 'r');
     await page.getByText('Suggestion rejected.').waitFor();
     await expect.poll(() => page.locator('.reader .lined.suggestion').count()).toBeLessThan(before);
   });

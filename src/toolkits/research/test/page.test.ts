@@ -13,7 +13,7 @@ import {
   roomActs,
   tabTo,
 } from '../../../../test/web/pages-support.ts';
-import { launchBrowser, startWeb, type WebServer } from '../../../../test/web/support.ts';
+import { decide, launchBrowser, startWeb, type WebServer } from '../../../../test/web/support.ts';
 
 let browser: Browser;
 let server: WebServer;
@@ -122,12 +122,12 @@ describe('the research room', { timeout: 30_000 }, () => {
     expect(codings(4)).not.toContainEqual(walk);
     await page.keyboard.press('n');
     await page.getByRole('region', { name: 'Suggestion' }).getByText('84 % sure').waitFor();
-    await page.keyboard.press('a');
+    await decide(page, 'a');
     await page.getByText('Coded as Coping.').waitFor();
     expect(await lastCall(page, 'apply_code')).toMatchObject({ status: 'ok', transport: 'approval' });
     expect(codings(4)).toContainEqual(walk);
     await page.getByRole('region', { name: 'Suggestion' }).getByText('The children cope.').waitFor();
-    await page.keyboard.press('r');
+    await decide(page, 'r');
     await page.getByText('Suggestion rejected.').waitFor();
     expect(codings(4)).not.toContainEqual(place('They found friends faster than we did.'));
     await page.waitForFunction(() => document.querySelectorAll('.reader .lined.suggestion').length === 0);
@@ -241,7 +241,7 @@ describe('the research room', { timeout: 30_000 }, () => {
       await expect.poll(() => inspected.textContent(), { timeout: 10_000 }).not.toBe(shown);
     }
     await inspected.getByText(coped.text).waitFor();
-    await page.keyboard.press('d');
+    await decide(page, 'd');
     await page.getByText('Coding removed.').waitFor();
     expect(codings(4)).not.toContainEqual(coped);
     await page.getByRole('button', { name: 'Undo' }).last().click();
@@ -287,9 +287,9 @@ describe('the research room', { timeout: 30_000 }, () => {
     await page.getByText('New code "Belonging"').waitFor();
     await expectSound(page);
     await page.keyboard.press('j');
-    await page.keyboard.press('r');
+    await decide(page, 'r');
     await page.getByText('Both name the same feeling.').waitFor({ state: 'detached' });
-    await page.keyboard.press('a');
+    await decide(page, 'a');
     await page.getByText('No pending suggestions').waitFor();
     expect(rowsOf("select color from code_name where name = 'Belonging'")).toEqual([{ color: '#66CCEE' }]);
     expect(rowsOf("select cid from code_name where name = 'Anxious'").length).toBe(1);

@@ -3,9 +3,9 @@ import type { VListHandle } from 'virtua';
 import { Empty } from '../../../web/ui/badge.tsx';
 import { onServerEvent, useServerEvent } from '../../../web/ui/events.ts';
 import { Button } from '../../../web/ui/field.tsx';
+import { useKeys, useSettled } from '../../../web/ui/keys.ts';
 import { ErrorNotice, Notice } from '../../../web/ui/notice.tsx';
 import { useAct, useDecide, type Verdict } from '../../../web/ui/page-data.ts';
-import { useKeys } from '../../../web/ui/session.ts';
 import { useErrorToast, useToast } from '../../../web/ui/toast.tsx';
 import { UntrustedText } from '../../../web/ui/untrusted-text.tsx';
 import { CodePicker } from './code-detail.tsx';
@@ -121,20 +121,21 @@ export function Read({ parts, go }: Props) {
     const problem = answer?.results?.[0]?.error;
     if (problem) describeError(new Error(problem));
     if (!done.ok || problem) return;
-    say('Coded.', { tone: 'good', action: { label: 'Undo', run: () => void undo() } });
+    say('Coded.', { tone: 'good', action: { label: 'Undo', run: () => void undo(done.call) } });
     setPicked(undefined);
     setMemo('');
     await reload();
     document.querySelector<HTMLElement>('.reader')?.focus();
   };
-  const undo = async () => {
-    await act('undo_change', {}, 'Undone.');
+  /** Exactly that call: an agent may have changed the project since. */
+  const undo = async (call: string) => {
+    await act('undo_change', { call_id: call }, 'Undone.');
     await reload();
   };
   const remove = async (id: number) => {
     const done = await act('remove_coding', { segment_id: id });
     if (!done.ok) return;
-    say('Coding removed.', { tone: 'good', action: { label: 'Undo', run: () => void undo() } });
+    say('Coding removed.', { tone: 'good', action: { label: 'Undo', run: () => void undo(done.call) } });
     setCurrent(undefined);
     await reload();
   };
@@ -156,16 +157,15 @@ export function Read({ parts, go }: Props) {
     setPicked(undefined);
     setCurrent(undefined);
   };
+  useSettled(currentKey ?? '');
   useKeys({
-    n: () => move(1),
-    p: () => move(-1),
-    j: () => moveCoding(1),
-    k: () => moveCoding(-1),
-    d: () => coding && void remove(coding.id),
-    a: () => void settle('approve'),
-    r: () => void settle('reject'),
-    c: () => setPicking(picked !== undefined),
-    Escape: clear,
+    move: { n: () => move(1), p: () => move(-1), j: () => moveCoding(1), k: () => moveCoding(-1) },
+    act: { c: () => setPicking(picked !== undefined), Escape: clear },
+    decide: {
+      d: () => coding && void remove(coding.id),
+      a: () => void settle('approve'),
+      r: () => void settle('reject'),
+    },
   });
 
   if (sources.error) return <ErrorNotice error={sources.error} />;

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { Badge, Empty, shortName } from '../../../web/ui/badge.tsx';
 import { Button } from '../../../web/ui/field.tsx';
+import { useKeys, useSettled } from '../../../web/ui/keys.ts';
 import { ErrorNotice } from '../../../web/ui/notice.tsx';
 import { useDecide, type Verdict } from '../../../web/ui/page-data.ts';
 import { TimeAgo } from '../../../web/ui/page-head.tsx';
-import { useKeys } from '../../../web/ui/session.ts';
 import { UntrustedText } from '../../../web/ui/untrusted-text.tsx';
 import { type Suggestion, useView } from './data.ts';
 
@@ -35,11 +35,10 @@ export function Suggestions({ onShow }: Props) {
     setAt(next);
     document.getElementById(`suggestion-${items[next]?.approval_id}`)?.scrollIntoView({ block: 'nearest' });
   };
+  useSettled(current && `${current.approval_id} ${current.version}`);
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    a: () => void settle(current, 'approve'),
-    r: () => void settle(current, 'reject'),
+    move: { j: () => move(1), k: () => move(-1) },
+    decide: { a: () => void settle(current, 'approve'), r: () => void settle(current, 'reject') },
   });
 
   return (

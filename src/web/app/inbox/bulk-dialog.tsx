@@ -9,7 +9,7 @@ import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { useSession } from '../../ui/session.ts';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { BulkItems } from './bulk-items.tsx';
-import { useDecisions } from './decisions.tsx';
+import { TOGETHER, useDecisions } from './decisions.tsx';
 import type { InboxView } from './filter.ts';
 import { isGrave } from './marks.tsx';
 import { ReasonField } from './reject-dialog.tsx';
@@ -94,7 +94,7 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
   const [problem, setProblem] = useState<ApiError>();
   const [excluded, setExcluded] = useState<ReadonlySet<number>>(new Set());
   const stopped = useRef(false);
-  const { approveTogether } = useDecisions();
+  const { approveTogether, note } = useDecisions();
   const { hold_seconds } = useSession().session;
   const held = useRef<readonly Brief[]>([]);
   const { act, doing, done, ends } = WORDS[verdict];
@@ -130,6 +130,7 @@ function BulkReview({ items: all, verdict, onClose }: ReviewProps) {
       setProblem(toApiError(error));
     } finally {
       setBusy(false);
+      if (made.some(isDone)) note(TOGETHER);
     }
   };
 

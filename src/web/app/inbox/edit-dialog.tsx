@@ -116,6 +116,7 @@ export function EditDialog({ item, view, onClose, onSaved }: Props) {
   return (
     <Dialog
       wide
+      deliberate
       title="Edit arguments"
       onClose={onClose}
       footer={

@@ -1,12 +1,11 @@
-import { useEffect, useRef, useState } from 'react';
-import type { InboxPageData } from '../../../kernel/views/shapes.ts';
-import { useQuery } from '../../ui/api.ts';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { useSession } from '../../ui/session.ts';
+import { lazyPart } from '../../ui/part.ts';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
-import { AGES, FILTERS, GROUPS, type Group, type InboxView, type Part, valueName } from './filter.ts';
+import { FILTERS, GROUPS, type Group, type InboxView, useValueName } from './filter.ts';
 
+const FilterPanel = lazyPart(async () => (await import('./filter-panel.tsx')).FilterPanel);
 const TYPING_MS = 250;
 const LABELS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(FILTERS.map(({ key, label }) => [key, label.toLowerCase()])),
@@ -27,7 +26,7 @@ interface Props {
 export function FilterBar({ view, open, setOpen }: Props) {
   const nameOf = useValueName();
   return (
-    <div className="filter-bar">
+    <div className="filter-bar" data-open={open || undefined}>
       <div className="filter-line">
         <Button
           small
@@ -77,17 +76,9 @@ export function FilterBar({ view, open, setOpen }: Props) {
           </button>
         </div>
       ) : null}
-      {open ? <FilterPanel view={view} onClose={() => setOpen(false)} /> : null}
+      <Suspense>{open ? <FilterPanel view={view} onClose={() => setOpen(false)} /> : null}</Suspense>
     </div>
   );
-}
-
-/** With the titles of toolkits. */
-function useValueName(): (part: Part) => string {
-  const { session } = useSession();
-  return (part) =>
-    (part.key === 'toolkit' ? session.toolkits.find(({ id }) => id === part.value)?.title : undefined) ??
-    valueName(part);
 }
 
 /** Searches while one types, a moment after the last key. */
@@ -118,74 +109,5 @@ function SearchField({ view }: { readonly view: InboxView }) {
         if (event.key === 'Escape') event.currentTarget.blur();
       }}
     />
-  );
-}
-
-function FilterPanel({ view, onClose }: { readonly view: InboxView; onClose(): void }) {
-  const box = useRef<HTMLElement>(null);
-  const nameOf = useValueName();
-  const answer = useQuery(`/inbox?brief=1&facets=1&limit=1&${view.query}`).data;
-  // The counts before stay until the new ones are there: nothing jumps, and the focus keeps its place.
-  const before = useRef<InboxPageData>(undefined);
-  if (answer) before.current = answer;
-  const data = answer ?? before.current;
-  useEffect(() => {
-    const leave = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape') onClose();
-    };
-    addEventListener('keydown', leave);
-    return () => removeEventListener('keydown', leave);
-  }, [onClose]);
-  const ready = data !== undefined;
-  useEffect(() => {
-    if (ready) box.current?.querySelector<HTMLElement>('input')?.focus();
-  }, [ready]);
-  return (
-    <section className="filter-panel" aria-label="Filters" ref={box}>
-      {FILTERS.map(({ key, facet, label }) => {
-        const counts = data?.facets?.[facet] ?? [];
-        if (counts.length === 0) return null;
-        return (
-          <fieldset key={key} className="plain-set">
-            <legend>{label}</legend>
-            {counts.map(({ value, count }) => (
-              <label key={value} className="choice">
-                <input
-                  type="checkbox"
-                  checked={view.has({ key, value })}
-                  onChange={() => view.toggle({ key, value })}
-                />
-                <span className="clip" title={value}>
-                  <UntrustedText text={nameOf({ key, value })} />
-                </span>
-                <span className="choice-count">{count.toLocaleString('en')}</span>
-              </label>
-            ))}
-          </fieldset>
-        );
-      })}
-      <fieldset className="plain-set">
-        <legend>Age</legend>
-        {AGES.map((age) => (
-          <label key={age.label} className="choice">
-            <input type="checkbox" checked={view.has(age)} onChange={() => view.toggle(age)} />
-            <span>{age.label}</span>
-            <span className="choice-count">
-              {data?.facets?.age
-                .find(({ value }) => value === `${age.key} ${age.value}`)
-                ?.count.toLocaleString('en')}
-            </span>
-          </label>
-        ))}
-      </fieldset>
-      <div className="row">
-        <Button small onClick={view.clear}>
-          Clear
-        </Button>
-        <Button small tone="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
-    </section>
   );
 }

@@ -1,5 +1,6 @@
 import { useLocation, useSearch } from 'wouter';
 import { shortName } from '../../ui/badge.tsx';
+import { useSession } from '../../ui/session.ts';
 
 /** What the address of the inbox may say; the same names as the API has. */
 export const FILTERS = [
@@ -147,4 +148,12 @@ export function valueName({ key, value }: Part): string {
     default:
       return value;
   }
+}
+
+/** With the titles of toolkits. */
+export function useValueName(): (part: Part) => string {
+  const { session } = useSession();
+  return (part) =>
+    (part.key === 'toolkit' ? session.toolkits.find(({ id }) => id === part.value)?.title : undefined) ??
+    valueName(part);
 }

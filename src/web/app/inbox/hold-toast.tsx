@@ -5,12 +5,14 @@ import type { Hold } from './use-holds.ts';
 
 interface Props {
   readonly hold: Hold;
+  /** It is the last decision, which U undoes. */
+  readonly isLast: boolean;
   onUndo(): void;
   onNow(): void;
 }
 
 /** A decision that the server holds: what will happen, when, and how to call it off. */
-export function HoldToast({ hold, onUndo, onNow }: Props) {
+export function HoldToast({ hold, isLast, onUndo, onNow }: Props) {
   const [left, setLeft] = useState(() => secondsTo(hold.until));
   // A page that is opened during the hold starts in the middle.
   const [passed] = useState(() => Math.max(0, hold.ms - (hold.until - Date.now())));
@@ -36,10 +38,15 @@ export function HoldToast({ hold, onUndo, onNow }: Props) {
       <button type="button" className="toast-action" onClick={onNow}>
         Run now
       </button>
-      <button type="button" className="toast-action" aria-keyshortcuts="u" onClick={onUndo}>
+      <button
+        type="button"
+        className="toast-action"
+        aria-keyshortcuts={isLast ? 'u' : undefined}
+        onClick={onUndo}
+      >
         <Icon name="undo" small />
         Undo
-        <kbd className="button-key">U</kbd>
+        {isLast ? <kbd className="button-key">U</kbd> : null}
       </button>
       <span
         className="hold-bar"

@@ -11,6 +11,8 @@ interface Props {
   readonly held: Hold | undefined;
   readonly canEdit: boolean;
   readonly canUndo: boolean;
+  /** It is the last decision, which U undoes. */
+  readonly isLast: boolean;
   readonly place: string;
   onApprove(): void;
   onReject(): void;
@@ -28,14 +30,14 @@ function approveText({ presentation, signing, kind, rule }: Item): string {
 }
 
 /** What can be decided now; always in sight. */
-export function DecisionBar({ item, busy, ready, held, canEdit, canUndo, place, ...on }: Props) {
+export function DecisionBar({ item, busy, ready, held, canEdit, canUndo, isLast, place, ...on }: Props) {
   const { presentation } = item;
   const danger = item.effect === 'destroy' || presentation.money;
   const disabled = busy !== undefined;
   if (held)
     return (
       <div className="item-actions">
-        <span className="muted">Approved. It runs in a few seconds; Undo below calls it off.</span>
+        <span className="muted">Approved. It runs in a few seconds; Undo calls it off.</span>
       </div>
     );
   if (item.state === 'pending' && item.held_by)
@@ -92,7 +94,7 @@ export function DecisionBar({ item, busy, ready, held, canEdit, canUndo, place, 
   if (!canUndo) return null;
   return (
     <div className="item-actions">
-      <Button icon="undo" shortcut="u" disabled={disabled} onClick={on.onUndo}>
+      <Button icon="undo" shortcut={isLast ? 'u' : undefined} disabled={disabled} onClick={on.onUndo}>
         {busy === 'undo' ? 'Undoing…' : 'Undo'}
       </Button>
       <span className="muted small">

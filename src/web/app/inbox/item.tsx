@@ -1,8 +1,10 @@
-import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react';
+import { type RefObject, Suspense, useEffect, useRef, useState } from 'react';
 import type { ToSign } from '../../routes/shapes.ts';
 import { ApiError, toApiError, useQuery } from '../../ui/api.ts';
 import { Skeleton } from '../../ui/badge.tsx';
+import { openScope, useOpen, useSettled } from '../../ui/keys.ts';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import { lazyPart } from '../../ui/part.ts';
 import { signDecisions } from '../../ui/passkey.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
@@ -14,28 +16,23 @@ import { FactStrip, Reasons } from './facts.tsx';
 import { Footnotes } from './footnotes.tsx';
 import { DecisionBar } from './item-bar.tsx';
 import { ItemHead } from './item-head.tsx';
-import { MissingItem } from './missing-item.tsx';
 import { Outcome } from './outcome.tsx';
-import { RejectDialog } from './reject-dialog.tsx';
 import { SignNotice } from './sign-notice.tsx';
 
-const EditDialog = lazy(async () => ({ default: (await import('./edit-dialog.tsx')).EditDialog }));
-const RememberDialog = lazy(async () => ({
-  default: (await import('./remember-dialog.tsx')).RememberDialog,
-}));
-
-const SignDialog = lazy(async () => ({ default: (await import('./sign-dialog.tsx')).SignDialog }));
-
-/** A key that was meant for the item before must not decide on this one. */
-const SHOWN_MS = 400;
+const MissingItem = lazyPart(async () => (await import('./missing-item.tsx')).MissingItem);
+const RejectDialog = lazyPart(async () => (await import('./reject-dialog.tsx')).RejectDialog);
+const EditDialog = lazyPart(async () => (await import('./edit-dialog.tsx')).EditDialog);
+const RememberDialog = lazyPart(async () => (await import('./remember-dialog.tsx')).RememberDialog);
+const SignDialog = lazyPart(async () => (await import('./sign-dialog.tsx')).SignDialog);
 
 /** What the page's keys do to the open item; absent where it cannot be done now. */
 export interface ItemKeys {
   approve?(): void;
   reject?(): void;
   edit?(): void;
-  undo?(): void;
   remember?(): void;
+  /** The open item, where it can be undone. */
+  undoable?: number;
 }
 
 interface Props {
@@ -52,14 +49,13 @@ interface Props {
 export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Props) {
   const { data: item, error, refresh } = useQuery(`/inbox/${id}`, { topics: ['approvals', 'holds'] });
   const view = useApprovalView(item?.toolkit);
-  const [dialog, setDialog] = useState<'reject' | 'edit' | 'remember'>();
+  const [dialog, openDialog, close] = useOpen<'reject' | 'edit' | 'remember'>();
   const [busy, setBusy] = useState<'approve' | 'undo'>();
   const [problem, setProblem] = useState<ApiError>();
   const [signing, setSigning] = useState<{ request: ToSign; cancel(): void }>();
   /** The version that the person has read. */
   const [read, setRead] = useState<number>();
   const acting = useRef(false);
-  const [ready, setReady] = useState(false);
   const say = useToast();
   const decisions = useDecisions();
   const held = decisions.holdOf(id);
@@ -68,10 +64,10 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
   useEffect(() => {
     if (version === undefined) return;
     setRead((old) => old ?? version);
-    setReady(false);
-    const timer = setTimeout(() => setReady(true), SHOWN_MS);
-    return () => clearTimeout(timer);
   }, [version]);
+  // Its content may have a part of its own that is still on its way.
+  const isShown = item !== undefined && view !== undefined;
+  const ready = useSettled(isShown ? `${item.version} ${item.state}` : error ? 'missing' : undefined);
   const changed = item?.state === 'pending' && read !== undefined && read !== item.version;
 
   const act = async (what: 'approve' | 'undo', work: () => Promise<void>): Promise<void> => {
@@ -99,13 +95,21 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
     if (signed?.state !== 'pending') return;
     const { required, result } = signed;
     const left = required - signed.signed.length;
-    if (left > 0) say(`Signed. ${left} more must sign.`, { tone: 'good' });
+    if (left > 0) {
+      say(`Signed. ${left} more must sign.`, { tone: 'good' });
+      decisions.note(
+        'Your last decision was a signature, which cannot be undone. You can still reject the call.',
+      );
+    }
     // The call could not run and is pending again; a pending item shows no outcome of its own.
     else throw new ApiError(0, { error: result?.message, hint: result?.hint });
   };
   const approveVersion = async (at: number): Promise<void> => {
     if (!item || decisions.busy.has(id)) return;
-    if (item.signing.required > 0) return act('approve', () => sign(at));
+    if (item.signing.required > 0) {
+      const release = openScope();
+      return act('approve', () => sign(at).finally(release));
+    }
     const approved = toApproved(item, at);
     // With a next item the result is said in a toast; the last one stays and shows it itself.
     if (advance()) {
@@ -125,7 +129,8 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
     }
     void approveVersion(item.version);
   };
-  const undo = (): Promise<void> => act('undo', () => decisions.undo(id));
+  const undo = (): Promise<void> =>
+    act('undo', () => decisions.undo({ id, title: item?.summary ?? '', gist: item?.gist ?? null }));
 
   const pending = item?.state === 'pending' && !held;
   // Another person has approved it: rejecting it is all that is left.
@@ -135,15 +140,15 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
   const canUndo = Boolean(item?.undo && !item.undo.undone);
   const remember = item?.presentation.remember;
   const askRemember = (): void => {
-    if (remember?.possible) setDialog('remember');
+    if (remember?.possible) openDialog('remember');
     else say(remember?.why ?? 'This decision cannot be remembered.');
   };
   useEffect(() => {
     keys.current = {
-      ...(pending ? { reject: () => setDialog('reject') } : {}),
+      ...(pending ? { reject: () => openDialog('reject') } : {}),
       ...(open ? { approve, remember: askRemember } : {}),
-      ...(canEdit ? { edit: () => setDialog('edit') } : {}),
-      ...(canUndo ? { undo: () => void undo() } : {}),
+      ...(canEdit ? { edit: () => openDialog('edit') } : {}),
+      ...(canUndo ? { undoable: id } : {}),
     };
     return () => {
       keys.current = {};
@@ -160,7 +165,6 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
     if (decided && document.activeElement === document.body) box.current?.focus();
   }, [state]);
 
-  const isShown = item !== undefined && view !== undefined;
   useEffect(() => {
     // A dialog whose opener is gone gives the focus to the whole page.
     const { activeElement, body } = document;
@@ -169,15 +173,18 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
 
   if (error && !item)
     return (
-      <MissingItem
-        id={id}
-        error={error}
-        onRejected={() => {
-          say('Rejected.');
-          if (!advance()) void refresh();
-          onDecided();
-        }}
-      />
+      <Suspense>
+        <MissingItem
+          id={id}
+          error={error}
+          onRejected={() => {
+            decisions.decided();
+            say('Rejected.');
+            if (!advance()) void refresh();
+            onDecided();
+          }}
+        />
+      </Suspense>
     );
   if (!item || !view)
     return (
@@ -186,7 +193,6 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
       </div>
     );
   const { presentation } = item;
-  const close = (): void => setDialog(undefined);
   const decided = (): void => {
     close();
     if (!advance()) void refresh();
@@ -236,33 +242,35 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
         held={held}
         canEdit={canEdit}
         canUndo={canUndo}
+        isLast={decisions.latest === id}
         place={place}
         onApprove={approve}
-        onReject={() => setDialog('reject')}
-        onEdit={() => setDialog('edit')}
+        onReject={() => openDialog('reject')}
+        onEdit={() => openDialog('edit')}
         onRemember={askRemember}
         onUndo={() => void undo()}
       />
-      {dialog === 'reject' ? (
-        <RejectDialog
-          id={id}
-          danger={item.effect === 'destroy' || presentation.money}
-          onClose={close}
-          onDone={(reason) => {
-            say(
-              reason ? (
-                <>
-                  Rejected. The agent gets: “<UntrustedText text={reason} />”
-                </>
-              ) : (
-                'Rejected.'
-              ),
-            );
-            decided();
-          }}
-        />
-      ) : null}
       <Suspense>
+        {dialog === 'reject' ? (
+          <RejectDialog
+            id={id}
+            danger={item.effect === 'destroy' || presentation.money}
+            onClose={close}
+            onDone={(reason) => {
+              decisions.decided();
+              say(
+                reason ? (
+                  <>
+                    Rejected. The agent gets: “<UntrustedText text={reason} />”
+                  </>
+                ) : (
+                  'Rejected.'
+                ),
+              );
+              decided();
+            }}
+          />
+        ) : null}
         {dialog === 'edit' ? (
           <EditDialog
             item={item}

@@ -1,25 +1,24 @@
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { Suspense, useCallback, useEffect, useRef } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { Empty, Skeleton } from '../../ui/badge.tsx';
 import { Button } from '../../ui/field.tsx';
+import { useKeys, useOpen } from '../../ui/keys.ts';
 import { ErrorNotice } from '../../ui/notice.tsx';
-import { useKeys } from '../../ui/session.ts';
+import { lazyPart, preloadParts } from '../../ui/part.ts';
 import { useTabTitle } from '../../ui/title.ts';
 import { useDecisions } from './decisions.tsx';
 import { type InboxView, useInboxView } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { ItemDetail, type ItemKeys } from './item.tsx';
 import { InboxList } from './list.tsx';
-import { UnsettledCalls } from './outcome.tsx';
 import { useInbox } from './paging.ts';
 import { useSelection } from './selection.ts';
 import { SelectionBar } from './selection-bar.tsx';
 
-const BulkDialog = lazy(async () => ({ default: (await import('./bulk-dialog.tsx')).BulkDialog }));
-const RejectMatching = lazy(async () => ({
-  default: (await import('./reject-matching.tsx')).RejectMatching,
-}));
-const HelpDialog = lazy(async () => ({ default: (await import('./help.tsx')).HelpDialog }));
+const UnsettledCalls = lazyPart(async () => (await import('./unsettled.tsx')).UnsettledCalls);
+const BulkDialog = lazyPart(async () => (await import('./bulk-dialog.tsx')).BulkDialog);
+const RejectMatching = lazyPart(async () => (await import('./reject-matching.tsx')).RejectMatching);
+const HelpDialog = lazyPart(async () => (await import('./help.tsx')).HelpDialog);
 
 const ESCAPE = 'Escape';
 /** Below, list and item are two screens. */
@@ -33,8 +32,8 @@ export function InboxPage() {
   const [, navigate] = useLocation();
   const { item } = useParams<{ item?: string }>();
   const current = item && /^\d+$/.test(item) ? Number(item) : undefined;
-  const [dialog, setDialog] = useState<'approve' | 'reject' | 'help'>();
-  const [filtering, setFiltering] = useState(false);
+  const [dialog, openDialog, closeDialog] = useOpen<'approve' | 'reject' | 'help'>();
+  const [filtering, openFilter, closeFilter] = useOpen<true>();
   const decisions = useDecisions();
   const itemKeys = useRef<ItemKeys>({});
   const waiting = view.shelf === 'waiting';
@@ -51,6 +50,9 @@ export function InboxPage() {
     (id: number, replace = false) => navigate(`/inbox/${id}${view.search}`, { replace }),
     [navigate, view.search],
   );
+  useEffect(() => {
+    if (inbox.loaded) preloadParts();
+  }, [inbox.loaded]);
   const first = inbox.rows[0]?.id;
   useEffect(() => {
     if (current === undefined && first !== undefined && matchMedia(WIDE).matches) open(first, true);
@@ -75,27 +77,27 @@ export function InboxPage() {
   const openRow = at >= 0 ? inbox.rows[at] : undefined;
   const several = selection.size > 0;
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    a: () => (several ? setDialog('approve') : itemKeys.current.approve?.()),
-    r: () => (several ? setDialog('reject') : itemKeys.current.reject?.()),
-    e: () => itemKeys.current.edit?.(),
-    m: () => itemKeys.current.remember?.(),
-    u: () => {
-      if (decisions.holds.length > 0 || !itemKeys.current.undo) decisions.undoLast();
-      else itemKeys.current.undo();
+    move: { j: () => move(1), k: () => move(-1) },
+    act: {
+      x: () => openRow && waiting && selection.toggle(openRow, false),
+      X: () => openRow && waiting && selection.toggle(openRow, true),
+      f: () => openFilter(true),
+      '/': () => document.getElementById('inbox-search')?.focus(),
+      n: () => inbox.newer > 0 && inbox.showNewer(),
+      [ESCAPE]: selection.clear,
+      '?': () => openDialog('help'),
     },
-    x: () => openRow && waiting && selection.toggle(openRow, false),
-    X: () => openRow && waiting && selection.toggle(openRow, true),
-    f: () => setFiltering(true),
-    '/': () => document.getElementById('inbox-search')?.focus(),
-    n: () => inbox.newer > 0 && inbox.showNewer(),
-    [ESCAPE]: () => (filtering ? setFiltering(false) : selection.clear()),
-    '?': () => setDialog('help'),
+    decide: {
+      a: () => (several ? openDialog('approve') : itemKeys.current.approve?.()),
+      r: () => (several ? openDialog('reject') : itemKeys.current.reject?.()),
+      e: () => itemKeys.current.edit?.(),
+      m: () => itemKeys.current.remember?.(),
+    },
+    undo: { u: () => decisions.undoLast(itemKeys.current.undoable) },
   });
 
   const done = (): void => {
-    setDialog(undefined);
+    closeDialog();
     selection.clear();
     refresh();
   };
@@ -131,18 +133,24 @@ export function InboxPage() {
               : 'Loading…'}
         </span>
         <span className="grow" />
-        <Button small tone="quiet" shortcut="?" onClick={() => setDialog('help')}>
+        <Button small tone="quiet" shortcut="?" onClick={() => openDialog('help')}>
           Shortcuts
         </Button>
       </header>
       <ErrorNotice error={inbox.error} />
-      <UnsettledCalls calls={inbox.unsettled} onSettled={refresh} />
+      <Suspense>
+        {inbox.unsettled.length > 0 ? <UnsettledCalls calls={inbox.unsettled} onSettled={refresh} /> : null}
+      </Suspense>
       {empty && current === undefined && !filtered ? (
         <NothingHere view={view} />
       ) : (
         <div className="inbox">
           <section className="inbox-side" aria-label={waiting ? 'Pending' : 'Decided'}>
-            <FilterBar view={view} open={filtering} setOpen={setFiltering} />
+            <FilterBar
+              view={view}
+              open={filtering ?? false}
+              setOpen={(open) => (open ? openFilter(true) : closeFilter())}
+            />
             {inbox.newer > 0 ? (
               <button type="button" className="inbox-newer" onClick={inbox.showNewer}>
                 {inbox.newer.toLocaleString('en')} new
@@ -168,7 +176,7 @@ export function InboxPage() {
               selection={selection}
               total={inbox.rows.length}
               selectable={waiting && inbox.rows.length > 1}
-              onDecide={setDialog}
+              onDecide={openDialog}
             />
           </section>
           <div className="inbox-detail">
@@ -191,7 +199,7 @@ export function InboxPage() {
         </div>
       )}
       <Suspense>
-        {dialog === 'help' ? <HelpDialog onClose={() => setDialog(undefined)} /> : null}
+        {dialog === 'help' ? <HelpDialog onClose={closeDialog} /> : null}
         {dialog === 'reject' && selection.matching ? (
           <RejectMatching view={view} total={selection.size} until={inbox.until} onClose={done} />
         ) : dialog === 'approve' || dialog === 'reject' ? (

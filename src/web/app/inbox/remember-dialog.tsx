@@ -6,8 +6,8 @@ import { Skeleton, shortName } from '../../ui/badge.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Button, Field } from '../../ui/field.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
-import { useToast } from '../../ui/toast.tsx';
 import { StandingSentence } from '../../ui/untrusted-text.tsx';
+import { toApproved, useDecisions } from './decisions.tsx';
 import { PredicateField } from './predicate-field.tsx';
 import { StandingTestView } from './standing-test.tsx';
 
@@ -30,7 +30,13 @@ interface Props {
 export function RememberDialog({ item, onClose, onDone }: Props) {
   const { data, error } = useQuery(`/standing/draft/${item.id}`);
   return (
-    <Dialog wide title="Approve, and remember for next time" onClose={onClose} formId="remember-form">
+    <Dialog
+      wide
+      deliberate
+      title="Approve, and remember for next time"
+      onClose={onClose}
+      formId="remember-form"
+    >
       <ErrorNotice error={error} />
       {data ? (
         <RememberForm item={item} start={data} onClose={onClose} onDone={onDone} />
@@ -51,7 +57,7 @@ function RememberForm({ item, start, onClose, onDone }: FormProps) {
   const [days, setDays] = useState<number>(7);
   const [problem, setProblem] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  const say = useToast();
+  const { remembered } = useDecisions();
   const first = useRef(true);
   const form = useRef<HTMLFormElement>(null);
   // The dialog was opened before the draft was there.
@@ -89,8 +95,9 @@ function RememberForm({ item, start, onClose, onDone }: FormProps) {
     event.preventDefault();
     setBusy(true);
     try {
-      await post('/standing', { draft, approve: { id: item.id, version: item.version } });
-      say('Approved and remembered. Revoke it under Policy.', { tone: 'good' });
+      const body = { draft, approve: { id: item.id, version: item.version } };
+      const { standing, approval, result } = await post('/standing', body);
+      remembered(toApproved(item), standing.id, { id: item.id, state: approval?.state, result });
       onDone();
     } catch (fault) {
       setProblem(toApiError(fault));
