@@ -285,4 +285,40 @@ describe('approving on the web', () => {
     expect((await run({ cookie: world.cookie })).status).toBe(403);
     expect(await world.lines()).toEqual([]);
   });
+
+  it('names the last decision of the person, on hold or decided, and undoes no other as the last', async () => {
+    await open();
+    const last = async (page: Pick<WebWorld, 'get'> = world): Promise<unknown> =>
+      ((await page.get('/decisions/last')).body as { last: unknown }).last;
+    expect(await last()).toBeNull();
+    const [done, posted, other] = [
+      await world.ask('one'),
+      await world.ask('two', POST),
+      await world.ask('three', POST),
+    ];
+    where = 'local';
+    await approve(done);
+    expect(await last()).toMatchObject({ kind: 'approved', id: done, count: 1, undo: { undone: false } });
+    where = 'live';
+    const first = heldOf(await approve(posted));
+    const second = heldOf(await approve(other));
+    expect(await last()).toMatchObject({ kind: 'held', id: other, hold: second.key, undo: null });
+    await world.send('POST', `/holds/${second.key}/call-off`);
+    expect(await last()).toMatchObject({ kind: 'held', id: posted, hold: first.key });
+    await world.send('POST', `/holds/${first.key}/call-off`);
+    // Called off was the last decision: what ran before it is not undone in its place.
+    expect(await last()).toMatchObject({ kind: 'called_off', id: other });
+    const refused = { status: 409, body: { code: 'approval_state' } };
+    expect(await world.send('POST', `/inbox/${done}/undo`, { last: true })).toMatchObject(refused);
+    await world.send('POST', `/inbox/${other}/reject`);
+    expect(await last()).toMatchObject({ kind: 'rejected', id: other, undo: null });
+    expect(await world.lines()).toEqual(['one']);
+
+    const robin = await world.signIn({ kind: 'person', id: 'robin' });
+    expect(await last(robin)).toBeNull();
+    expect(await robin.send('POST', `/inbox/${done}/undo`, { last: true })).toMatchObject(refused);
+    expect(await world.send('POST', `/inbox/${done}/undo`)).toMatchObject({ body: { undone: true } });
+    // Undoing is no decision of its own.
+    expect(await last()).toMatchObject({ kind: 'rejected', id: other });
+  });
 });
