@@ -313,7 +313,7 @@ export const permittedArgs = (tool: Governed, args: JsonObject): JsonObject =>
  * What a tool does to the world. `propose` files a suggestion and `decide` is a person's decision:
  * neither is routed to approval nor counted by the hourly limit.
  */
-export const EFFECTS = ['read', 'change', 'destroy', 'propose', 'decide'] as const;
+const EFFECTS = ['read', 'change', 'destroy', 'propose', 'decide'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
 /** Types do not bind what a server, a stored row or a plugin supplies. */
