@@ -69,13 +69,13 @@ describe('what a decision is about', () => {
     }
   });
 
-  it('lists ten, and says how many more there are', async () => {
-    expect((await describeTargets(many(10), 'all-pending')).text.split('\n')).toHaveLength(10);
-    const found = await describeTargets(many(12), 'all-pending');
+  it('lists fifty, and says how many more there are', async () => {
+    expect((await describeTargets(many(50), 'all-pending')).text.split('\n')).toHaveLength(50);
+    const found = await describeTargets(many(52), 'all-pending');
     const lines = found.text.split('\n');
-    expect(lines).toHaveLength(11);
-    expect(lines.slice(-2)).toEqual(['#10 Call 10 now', '… and 2 more, which the inbox lists.']);
-    expect(found.ids.size).toBe(12);
+    expect(lines).toHaveLength(51);
+    expect(lines.slice(-2)).toEqual(['#50 Call 50 now', '… and 2 more, which the inbox lists.']);
+    expect(found.ids.size).toBe(52);
   });
 
   it('is said in words where there is nothing to decide', async () => {
@@ -99,7 +99,7 @@ describe('what a decision is about', () => {
     expect(found.isWhole).toBe(true);
     const long = { text: 'x'.repeat(6_000) };
     expect((await describeTargets([approval(1, { args: long })], { ids: [1] })).isWhole).toBe(false);
-    expect((await describeTargets(many(11), 'all-pending')).isWhole).toBe(false);
+    expect((await describeTargets(many(51), 'all-pending')).isWhole).toBe(false);
   });
 
   it('draws no further lines, whatever a summary contains', async () => {

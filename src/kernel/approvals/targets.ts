@@ -6,7 +6,7 @@ import type { BoundTool } from '../../contract/toolkit.ts';
 import { showUnseenLine } from '../../lib/unseen.ts';
 import type { ApprovalQueue } from './queue.ts';
 
-const MAX_LISTED = 10;
+const MAX_LISTED = 50;
 /** Longer texts are scrolled past in a dialog, if it shows them at all. */
 const MAX_TEXT = 6_000;
 /** Far above what any tool decides in one call. */

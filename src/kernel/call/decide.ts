@@ -306,7 +306,7 @@ async function resolveDecider(call: CallState, { limits, queue }: Ports): Promis
       'hard:person_decides',
       new ToolError(
         'policy_denied_hard_rule',
-        'Policy denied: this is more than a dialog can show. A person decides it in the inbox.',
+        `Policy denied: this is more than a dialog can show. A person decides in ${await queue.inbox()}`,
       ),
     );
   const isDialogFor = consent !== undefined && (await mayDialogDecide(targets, limits, queue));
