@@ -46,6 +46,8 @@ const environment = (): Record<string, string> => ({
   npm_config_offline: 'true',
   npm_config_update_notifier: 'false',
   COUNTERSIGN_LOG__LEVEL: 'warn',
+  // The person of this test has no terminal.
+  COUNTERSIGN_APPROVALS__WITHOUT_TERMINAL: 'true',
 });
 
 const countersign = (...args: string[]): string =>
