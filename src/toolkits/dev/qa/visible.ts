@@ -36,7 +36,7 @@ const CACHES = [
   'go/pkg/mod',
 ];
 
-export const exists = async (path: string): Promise<boolean> =>
+const exists = async (path: string): Promise<boolean> =>
   (await stat(path).catch(() => undefined)) !== undefined;
 
 /** Arguments of bubblewrap that show the system's programs, read-only. */
