@@ -27,11 +27,10 @@ export class Intake {
 
   /** The body, or why it is not read to its end. Asked again, it gives the same. */
   receive(incoming: IncomingMessage, outgoing: ServerResponse, owner: string): Promise<Buffer | Response> {
-    const earlier = this.#received.get(incoming);
-    if (earlier) return earlier.then((body) => (body instanceof Response ? body.clone() : body));
-    const reading = this.#read(incoming, outgoing, owner);
+    const reading = this.#received.get(incoming) ?? this.#read(incoming, outgoing, owner);
     this.#received.set(incoming, reading);
-    return reading;
+    // A copy each time: a refusal that was sent cannot be sent again.
+    return reading.then((body) => (body instanceof Response ? body.clone() : body));
   }
 
   /** Counts the request as being served until it is answered; the refusal when its sender has its share of them. */
