@@ -37,14 +37,14 @@ export function createDirectListener({ door, log, intake, sessionOf, otherwise }
       return otherwise(incoming, outgoing);
     // A database that does not answer is for the other way to report.
     const who = await door.identify({ headers }).catch(() => undefined);
-    if (!who || who instanceof Response) return otherwise(incoming, outgoing);
+    if (!who || !('kind' in who)) return otherwise(incoming, outgoing);
     const session = sessionOf(id, who);
     if (!session) return otherwise(incoming, outgoing);
     const owner = principalName(who);
     const body = await intake.receive(incoming, outgoing, owner);
     // A client that left.
     if (outgoing.destroyed) return;
-    if (body instanceof Response || intake.begin(incoming, outgoing, owner))
+    if (!Buffer.isBuffer(body) || intake.begin(incoming, outgoing, owner))
       return otherwise(incoming, outgoing);
     const message = toPlainRequest(body.toString('utf8'));
     if (message && !session.isAnswering(message.id)) return session.answer(message, incoming, outgoing);

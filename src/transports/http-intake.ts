@@ -30,7 +30,7 @@ export class Intake {
     const reading = this.#received.get(incoming) ?? this.#read(incoming, outgoing, owner);
     this.#received.set(incoming, reading);
     // A copy each time: a refusal that was sent cannot be sent again.
-    return reading.then((body) => (body instanceof Response ? body.clone() : body));
+    return reading.then((body) => (Buffer.isBuffer(body) ? body : body.clone()));
   }
 
   /** Counts the request as being served until it is answered; the refusal when its sender has its share of them. */
@@ -65,7 +65,7 @@ export class Intake {
       counted += more;
       return undefined;
     });
-    if (body instanceof Response) this.#bytes.give(owner, counted);
+    if (!Buffer.isBuffer(body)) this.#bytes.give(owner, counted);
     else {
       onceClosed(outgoing, () => this.#bytes.give(owner, counted));
       // Under this name hono's server finds a body that was read before it.

@@ -58,12 +58,12 @@ function createHttpApp(served: Served, options: HttpOptions) {
     const { incoming, outgoing } = context.env;
     const { raw } = context.req;
     const who = await door.identify(raw);
-    if (who instanceof Response) return who;
+    if (!('kind' in who)) return who;
     const owner = principalName(who);
     if (raw.method === 'POST') {
       if (!isJsonContentType(raw.headers.get('content-type'))) return notJson();
       const body = await intake.receive(incoming, outgoing, owner);
-      if (body instanceof Response) return body;
+      if (!Buffer.isBuffer(body)) return body;
     }
     context.set('principal', who);
     return intake.begin(incoming, outgoing, owner) ?? next();
