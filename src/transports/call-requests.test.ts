@@ -303,7 +303,7 @@ describe('a question to a person', () => {
   const YES = { action: 'accept', content: { confirm: true } };
 
   it('is answered by a person who agrees, and by nothing less', async () => {
-    // Whoever answered it, the decider is named by the client's dialog.
+    // Whichever program answered it, the decider is named by the client's dialog.
     const person = { kind: 'person', id: 'ada (dialog of editor 1)' };
     expect(await answerWith(YES)).toEqual({ person, about: 'shown' });
     for (const no of [

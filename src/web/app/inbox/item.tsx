@@ -123,7 +123,7 @@ export function ItemDetail({ id, keys, place, advance, onDecided, onMove }: Prop
   };
   // Until all of it is there, there is nothing to decide on.
   const isReady = ready && folds.loading === 0;
-  /** Nobody approves what is not on the page; the person is taken to it. */
+  /** What is not on the page is not approved; the person is taken to it. */
   const isFolded = (): boolean => {
     if (folds.folded === 0) return false;
     say(foldedText(folds.folded), { tone: 'warn' });

@@ -12,13 +12,13 @@ type Span = readonly [number, number];
 export interface Seen {
   /** How much of the content was on screen; 1 only when all of it was. */
   readonly share: number;
-  /** The same as of now: it may have been laid out anew a moment ago. */
+  /** The same as of now: it may have been laid out again a moment ago. */
   isAll(): boolean;
   /** Moves to the first part that was not on screen yet. */
   next(): void;
 }
 
-/** Follows what of the content was on screen while its dialog scrolls. What is laid out anew counts as not seen. */
+/** Follows what of the content was on screen while its dialog scrolls. What is laid out again counts as not seen. */
 export function useSeen(content: RefObject<HTMLElement | null>, isLoaded: boolean): Seen {
   const [share, setShare] = useState(0);
   const seen = useRef<readonly Span[]>([]);
