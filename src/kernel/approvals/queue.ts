@@ -109,6 +109,8 @@ export class ApprovalQueue {
     const { args, environment, effect } = approval;
     const bound = await this.ports.resolve(approval.tool);
     if (!bound || environment === undefined || environment === 'live') return false;
+    // Trusting a server is undone easily, but what it lets run until then is not.
+    if (bound.tool.category === 'servers') return false;
     if (effect === 'destroy' || bound.tool.effect === 'destroy' || movesMoney(bound.tool, args)) return false;
     if ((await environmentOf(bound, args)) === 'live') return false;
     if (environment === 'sandbox') return true;
